@@ -28,7 +28,7 @@ interface OpenRequest {
 
 export class SdkSession extends AgentSession<SdkEvent> {
   declare readonly kind: "sdk";
-  readonly #history: SessionHistory;
+  readonly history: SessionHistory;
   readonly #words: SdkText;
   /** By ids of ours, until somebody answers or the program withdraws them. */
   readonly #open = new Map<string, OpenRequest>();
@@ -38,7 +38,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
 
   constructor(plan: SessionPlan, host: SessionHost) {
     super("sdk", "starting", plan, host);
-    this.#history = new SessionHistory(host.nowUnixMs);
+    this.history = new SessionHistory(host.nowUnixMs);
     this.#words = new SdkText(this.text);
     // Its response is the first sign of life: it prints nothing else before the first message.
     this.#ask("initialize").catch(() => undefined);
@@ -52,10 +52,6 @@ export class SdkSession extends AgentSession<SdkEvent> {
   init(): InitEvent {
     const { cliSessionId, model, cwd } = this;
     return given({ type: "sdk.session.init" as const, cliSessionId, model, cwd, tools: this.#tools });
-  }
-
-  history(): ReturnType<SessionHistory["messages"]> {
-    return this.#history.messages();
   }
 
   permissions(): readonly PermissionRequest[] {
@@ -75,7 +71,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
       parent_tool_use_id: null,
       session_id: this.cliSessionId ?? "default",
     });
-    this.#history.add("user", [words]);
+    this.history.add("user", [words]);
     this.tell({ type: "sdk.user", content: [words] }, by);
     this.#turn("running");
   }
@@ -185,7 +181,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     const message = objectAt(line, "message");
     const content = contentOf(message);
     this.#words.assistant(content, textAt(line, "parent_tool_use_id") ?? null);
-    this.#history.add("assistant", content);
+    this.history.add("assistant", content);
     const model = message === undefined ? undefined : textAt(message, "model");
     this.tell(given({ type: "sdk.assistant" as const, content, model, usage: usageOf(message) }));
     this.#turn("running");
@@ -197,7 +193,7 @@ export class SdkSession extends AgentSession<SdkEvent> {
     const content = contentOf(objectAt(line, "message"));
     if (content.length === 0) return;
     this.#words.results(content);
-    this.#history.add("user", content);
+    this.history.add("user", content);
     this.tell({ type: "sdk.user", content });
   }
 

@@ -164,7 +164,7 @@ export class SessionCalls {
 
   #attach(session: SdkSession): void {
     const { id: sessionId } = session;
-    this.#client.send({ type: "sdk.history", sessionId, messages: session.history() });
+    this.#client.send({ type: "sdk.history", sessionId, messages: session.history.messages() });
     this.#send(session, session.init());
     if (session.status === "exited") {
       this.#sendEnd(session);
