@@ -54,7 +54,7 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   // A person or an agent writes a request; ten alternatives of three predicates are plenty.
   maxPredicates: 32,
 
-  // 100 lines of 80 columns, and the carry the contract allows; RE2 needs 50 µs for it.
+  // 100 lines of 80 columns, and the carry the contract allows; RE2 needs 50 µs for it. Less than a job (`MAX_JOB_BYTES`).
   regexWindowBytes: 8_192,
   // 25 ms of a flood: longer than a respawned worker takes to be back.
   regexBacklogBytes: 262_144,

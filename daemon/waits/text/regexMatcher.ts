@@ -11,7 +11,7 @@ import { foundText, type RegexWatch } from "./textWatch.ts";
 import type { PlacedText, PlainText, TextPiece } from "./plainText.ts";
 import type { WaitLimits } from "../waitLimits.ts";
 import type { GapReason } from "../../../protocol/position.ts";
-import { nextBoundary } from "../../../protocol/text/utf8.ts";
+import { isContinuation, nextBoundary } from "../../../protocol/text/utf8.ts";
 
 const EVICTED: GapReason = "evicted";
 
@@ -38,7 +38,7 @@ export class RegexMatcher implements LiteralWatcher {
   readonly #text: PlainText;
   readonly #watches = new Set<RegexWatch>();
   readonly #required: readonly Buffer[];
-  #lastHitEnd = -1;
+  #lastHitEnd = 0;
   /** The earliest of the hits for which every watch resumes. */
   #firstHit = Infinity;
   #jobs = 0;
@@ -132,7 +132,7 @@ export class RegexMatcher implements LiteralWatcher {
       // The end of the stretch is not the end of the output: no match may rest on it.
       if (match.to < end || !this.#options.regex.analysis.restsOnEnd) this.#match(watch, piece, match.from, match.to);
     });
-    if (!isLast) this.search(watch, Math.max(from + 1, this.#back(end)), to, true);
+    if (!isLast) this.search(watch, this.#back(end), to, true);
   }
 
   /** Output is quiet: what rests on its end may be taken as it is. */
@@ -145,23 +145,21 @@ export class RegexMatcher implements LiteralWatcher {
   }
 
   #isDue(watch: RegexWatch): boolean {
-    if (watch.resume === undefined) return false;
-    return watch.judgedTo < 0 || this.#endFor(watch) > watch.judgedTo;
+    return watch.resume !== undefined && this.#endFor(watch) > watch.judgedTo;
   }
 
   #endFor(watch: RegexWatch): number {
-    const text = this.#text;
-    return watch.visibleTo === Infinity ? text.head : text.offsetOf(watch.visibleTo);
+    return this.#text.offsetOf(watch.visibleTo);
   }
 
   #stretchOf(watch: RegexWatch): Omit<Stretch, "watches"> {
     const text = this.#text;
     this.#declareLoss(watch);
     const begin = text.offsetOf(watch.start);
-    const from = Math.max(begin, text.base, Math.min(watch.resume ?? 0, text.head));
+    const from = Math.max(begin, watch.resume ?? 0);
     let to = Math.max(from, this.#endFor(watch));
     if (to - from > MAX_JOB_BYTES) to = text.boundary(from + MAX_JOB_BYTES);
-    return { from, to, hasContext: from > begin && from > text.base };
+    return { from, to, hasContext: from > begin };
   }
 
   /** Reports what left the backlog before RE2 saw it. */
@@ -180,7 +178,7 @@ export class RegexMatcher implements LiteralWatcher {
     let begin = from;
     if (hasContext)
       do begin--;
-      while (begin > text.base && (text.byteAt(begin) & 0xc0) === 0x80);
+      while (isContinuation(text.byteAt(begin)));
     const piece = text.piece(begin, to);
     this.#jobs++;
     this.#options.regex.run(piece.bytes, hasContext ? 1 : 0, (outcome) => {

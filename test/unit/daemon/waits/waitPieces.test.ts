@@ -60,6 +60,26 @@ test.each(["(?:error|failed): .*done", "(?:failed|error): .*done"])(
   },
 );
 
+test.each(["[xy]", "(?P<re2>[xy])"])(
+  "a single byte of output is enough for %s, which costs no job after that",
+  async (text) => {
+    const { source, waits } = waitBench();
+    void waits.wait(source, { ...regex(text), exit: true }).catch(() => undefined);
+    await turns();
+    await re2Done(waits);
+    source.write("x");
+    const quiet = waits.wait(source, literal("y"));
+    await turns();
+    await re2Done(waits);
+    const { wait_regex_jobs_total: jobs } = waits.metrics();
+    source.write("y");
+    expect((await quiet).matched).toHaveLength(1);
+    source.gap(1);
+    await turns();
+    expect(waits.metrics().wait_regex_jobs_total).toBe(jobs);
+  },
+);
+
 /** More than one job of it, on one line. */
 const LONG = "x".repeat(32_764);
 
@@ -68,7 +88,7 @@ test.each([
   ["behind it", "N+EEDLE", `${LONG}${"y".repeat(5_000)}NNEEDLE\n`, "NNEEDLE"],
   ["in a line of its own", "^N+EEDLE$", `${LONG}y\n${"y\n".repeat(20_000)}NNEEDLE\n`, "NNEEDLE"],
   ["up to a line end that is the last byte", "z+\\n", `${LONG}${"y".repeat(5_000)}z\n`, "z\n"],
-  ["but a job begins no line", "^(?:x{4})?y", `${LONG}xxxx${"y".repeat(5_000)}\n`, undefined],
+  ["but a job begins no line", "^x+y", `${LONG}xxxx${"y".repeat(5_000)}\n`, undefined],
   ["but characters are whole", "[^x\\u00e9\\n]", `${LONG}xxx${"\u00e9".repeat(5_000)}\n`, undefined],
 ])("text of several jobs is searched %s, by RE2 and by itself before a gap too", async (_where, short, text, match) => {
   for (const [pattern, isGap] of [
@@ -92,5 +112,7 @@ test.each([
       await re2Done(waits);
     }
     expect(await outcomeOf(wait)).toBe("pending");
+    // A job is bounded, that of a stretch by itself too.
+    expect(waits.metrics().wait_regex_jobs_total).toBeGreaterThan(isGap ? 2 : 1);
   }
 });
