@@ -121,10 +121,10 @@ describe("what is left out is told", () => {
   test("edits past the lines that are shown are not matched line by line", () => {
     const [old_string, new_string] = ["old", "new"].map((word) => `${word}\n${numbered(100)}${word}\n`);
     const edit = { old_string, new_string };
-    const [one] = editsOf({ file_path: "/a", ...edit })!.files;
+    const [single] = editsOf({ file_path: "/a", ...edit })!.files;
     const [all] = editsOf({ file_path: "/a", edits: Array.from({ length: 2_000 }, () => edit) })!.files;
     const count = ({ lines, more }: { readonly lines: readonly string[]; readonly more: number }): number =>
       lines.length + more;
-    expect([count(one!), count(all!)]).toEqual([104, 104 + 104 + 1 + 1_998 * (204 + 1)]);
+    expect([count(single!), count(all!)]).toEqual([104, 104 + 104 + 1 + 1_998 * (204 + 1)]);
   });
 });
