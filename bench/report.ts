@@ -44,11 +44,17 @@ const rowOf = ({ bench, figure, unit, median, p90, baseline, ratio, samples }: F
   },
 });
 
-async function report(args: readonly string[]): Promise<void> {
+const USAGE = `npm run bench -- [NAME...] [--json | --markdown] [--short] [--seconds N] [--jobs JOB,...]
+Names (default: all): ${Object.keys(BENCHES).join(", ")}
+`;
+
+/** @throws Error that names the argument */
+function argumentsOf(args: readonly string[]) {
   const { values, positionals: names } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
+      help: { type: "boolean", short: "h", default: false },
       json: { type: "boolean", default: false },
       markdown: { type: "boolean", default: false },
       short: { type: "boolean", default: false },
@@ -62,6 +68,10 @@ async function report(args: readonly string[]): Promise<void> {
   }
   const followSec = values.seconds === undefined ? undefined : Number(values.seconds);
   if (followSec !== undefined && !(followSec > 0)) throw new Error("--seconds must be a number above 0");
+  return { values, names, followSec };
+}
+
+async function report({ values, names, followSec }: ReturnType<typeof argumentsOf>): Promise<void> {
   const rows: BenchRow[] = [];
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
   const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -97,8 +107,21 @@ process.once("SIGINT", stop).once("SIGTERM", stop);
 // Whoever reads the figures has seen enough.
 process.stdout.once("error", stop);
 
+function asked(): ReturnType<typeof argumentsOf> | undefined {
+  try {
+    const found = argumentsOf(process.argv.slice(2));
+    if (!found.values.help) return found;
+    process.stdout.write(USAGE);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
 try {
-  await report(process.argv.slice(2));
+  const found = asked();
+  if (found !== undefined) await report(found);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   // Other processes of the bench may still be connected, and would keep this one.

@@ -66,8 +66,10 @@ test("the tables have the columns of their rows, for a terminal and for a docume
 test("an unknown bench is named, with those that there are", async () => {
   await using sandbox = cliSandbox();
   const unknown = await bench(sandbox, "nothing");
-  expect(unknown.code).toBe(1);
+  expect(unknown.code).toBe(2);
   expect(unknown.stderr).toContain("no bench nothing; there are roundTrip");
+  const help = await bench(sandbox, "--help");
+  expect([help.code, help.stdout]).toEqual([0, unknown.stderr.slice(unknown.stderr.indexOf("npm run bench -- "))]);
   // The jobs above are all.
   const noJob = await bench(sandbox, "peers", "--short", "--json", "--jobs", "nothing");
   expect(noJob.stderr).toMatch(/no job nothing; there are echo, text, run, follow, lines, prompts$/m);
