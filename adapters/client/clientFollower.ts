@@ -45,9 +45,16 @@ export class SocketFollower {
     return !this.#done;
   }
 
+  /** Whether a lost connection is a pause and not an error. */
+  get isResumed(): boolean {
+    return this.#options.options.resume !== false;
+  }
+
   request(): Omit<StreamRequestOf<"subscribe">, "type" | "id"> {
     const { server, pane, options } = this.#options;
     const from = this.#position ?? options.from;
+    // Its number of the connection before may be another pane's on this one.
+    this.#channel = undefined;
     this.#gap = undefined;
     this.#spent = 0;
     // Unread bytes use up credit.
@@ -85,7 +92,7 @@ export class SocketFollower {
     }
     if (event?.kind === "closed") {
       this.#channel = undefined;
-      if (isPassing(event.code) && this.#options.options.resume !== false) return;
+      if (isPassing(event.code) && this.isResumed) return;
       this.#pushGap();
       this.#done = true;
     }

@@ -144,6 +144,11 @@ export class ClientSocket {
       }),
     );
     if (this.#closed) return;
+    for (const follower of this.#followers) {
+      if (follower.isResumed) continue;
+      this.#followers.delete(follower);
+      follower.fail(new TmuxwireError("DAEMON_UNREACHABLE", "the stream was cut"));
+    }
     this.#timer = after(retryDelayMs(this.#tries), () => {
       this.#connect();
       for (const follower of this.#followers) void this.#subscribe(follower);
@@ -164,7 +169,7 @@ export class ClientSocket {
         follower.subscribed(message);
       });
     } catch (error) {
-      if (error instanceof TmuxwireError && isPassing(error.code)) {
+      if (error instanceof TmuxwireError && isPassing(error.code) && follower.isResumed) {
         // If our connection was lost, `#lost` subscribes again; if the daemon lost tmux, retry here.
         this.#subscribeLater(follower, retryDelayMs(this.#tries++));
         return;

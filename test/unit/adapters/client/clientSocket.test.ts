@@ -66,3 +66,39 @@ test("a stream that closes just before its connection is lost is subscribed once
   expect(second!.sent.map(({ type }) => type)).toEqual(["subscribe"]);
   socket.close();
 });
+
+test("a reader that leaves while its pane is subscribed again ends no other pane's stream", async () => {
+  const socket = createClient({ url: "http://127.0.0.1:1" }).openSocket({ WebSocket: FakeWebSocket });
+  const events = socket.follow("main", "%1");
+  const open = { type: "subscribed", server: "main", pane: "%1", cols: 80, rows: 24 };
+  const [first] = FakeWebSocket.made;
+  first!.tell("open");
+  first!.tell("message", { ...open, id: first!.sent[0]!.id, channel: 2, position: "e1:0" });
+  await expect(events.next()).resolves.toMatchObject({ value: { kind: "open" } });
+  first!.tell("close");
+  await vi.advanceTimersByTimeAsync(60_000);
+  const [, second] = FakeWebSocket.made;
+  second!.tell("open");
+  // In another daemon the number may be another pane's.
+  await events.return();
+  expect(second!.sent.map(({ type }) => type)).toEqual(["subscribe"]);
+  second!.tell("message", { ...open, id: second!.sent[0]!.id, channel: 1, position: "e1:0" });
+  expect(second!.sent[1]).toMatchObject({ type: "unsubscribe", channel: 1 });
+  socket.close();
+});
+
+test("a stream that is not to be resumed fails when its connection is lost", async () => {
+  const socket = createClient({ url: "http://127.0.0.1:1" }).openSocket({ WebSocket: FakeWebSocket });
+  const refused = socket
+    .follow("main", "%1", { resume: false })
+    .next()
+    .catch((error: unknown) => error);
+  const [first] = FakeWebSocket.made;
+  first!.tell("open");
+  first!.tell("close");
+  await vi.advanceTimersByTimeAsync(60_000);
+  FakeWebSocket.made[1]!.tell("open");
+  expect(FakeWebSocket.made[1]!.sent).toEqual([]);
+  await expect(refused).resolves.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+  socket.close();
+});
