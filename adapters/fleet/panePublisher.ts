@@ -150,6 +150,8 @@ export class PanePublisher {
       if (!signal.aborted) throw error;
     } finally {
       this.#leave();
+      // A signal of two is kept for as long as either may abort, and whoever listens to it.
+      this.close();
     }
   }
 

@@ -11,7 +11,7 @@ import {
   type NodeConnectionOptions,
 } from "@nats-io/transport-node";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
 import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
@@ -256,6 +256,25 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using late = new Seen(at.nc, at.pane, "now");
     await late.ended;
     expect(late.kinds).toBe("open closed");
+  });
+
+  test("a pane that has ended leaves nothing that waits for the end of the connection", async () => {
+    const any = vi.spyOn(AbortSignal, "any");
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    await using viewer = new Seen(at.nc, at.pane, "start");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    const waiting = (): number =>
+      any.mock.results.filter(
+        ({ value }, call) =>
+          !(value as AbortSignal).aborted && [...any.mock.calls[call]![0]].includes(publishing.link.signal),
+      ).length;
+    expect(waiting()).toBe(1);
+    await at.owned.server.killSession(at.owned.server.findSession("work")!.id);
+    await viewer.ended;
+    await eventually(() => waiting() === 0);
+    expect(publishing.link.signal.aborted).toBe(false);
   });
 
   test("a pane that went while nobody looked is closed by the next daemon", async () => {
