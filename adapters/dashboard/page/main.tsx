@@ -8,7 +8,7 @@ import { Page } from "./page.ts";
 import { App } from "./ui/app.tsx";
 import { handleKey } from "./ui/handleKey.ts";
 import { Notifier } from "./ui/notifier.ts";
-import { keepFocus } from "./ui/focus.ts";
+import { Focus } from "./ui/focus.ts";
 import { titleText } from "./words/stateWords.ts";
 import { askingCards } from "./model/pageState.ts";
 
@@ -25,16 +25,17 @@ const notifier: Notifier = new Notifier({
   onChange: () => page.update({}),
 });
 
+const focus = new Focus(document, systemClock);
 const redraw = startPage({
   draw: (root) => {
     const { state } = page;
     document.title = titleText(askingCards(state.agents).length);
     notifier.keep(state.agents);
-    const refocus = keepFocus(document);
+    const refocus = focus.keep();
     render(<App state={state} page={page} api={api} notifier={notifier} />, root);
     refocus();
   },
-  onKey: (event) => handleKey(event, page),
+  onKey: (event) => handleKey(event, page, focus),
   onReturn: () => page.retryNow(),
 });
 

@@ -9,12 +9,12 @@ import { neighbour, nextAsking, target as meantCard } from "../model/pageState.t
 import type { Page } from "../page.ts";
 import { FILTER_ID } from "./listBar.tsx";
 import { releaseControl } from "./control.ts";
-import { isWrittenOn, TEXT_PLACES } from "./focus.ts";
+import { type Focus, TEXT_PLACES } from "./focus.ts";
 
-export function handleKey(event: KeyboardEvent, page: Page): void {
+export function handleKey(event: KeyboardEvent, page: Page, focus: Focus): void {
   if (isComposing(event)) return;
   const place = placeOf(event.target);
-  if (isWrittenOn(event, place)) return;
+  if (focus.isWrittenOn(event, place)) return;
   const shortcut = shortcutFor(event, place);
   if (shortcut === undefined || ownsArrows(event)) return;
   const done = (): void => {
