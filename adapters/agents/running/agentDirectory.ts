@@ -26,7 +26,7 @@ import {
   type AgentChange,
   type AgentEvent,
   type AgentFacts,
-  keptOf,
+  keptPrompt,
   MAX_KEPT_CHARS,
   type RunningAgent,
 } from "./runningAgent.ts";
@@ -241,7 +241,7 @@ export class AgentDirectory {
   }
 
   #taskOf(prompt: string): NonNullable<AgentFacts["task"]> {
-    return { text: keptOf(prompt), sinceUnixMs: this.#options.nowUnixMs() };
+    return { text: keptPrompt(prompt), sinceUnixMs: this.#options.nowUnixMs() };
   }
 
   /** @throws AppError ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND once it has ended */

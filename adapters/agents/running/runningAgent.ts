@@ -106,4 +106,4 @@ export type AgentChange =
 export const MAX_KEPT_CHARS = 4_000;
 
 /** What is kept of a prompt that a hook tells of: a longer one is compared with it by this. */
-export const keptOf = (prompt: string): string => prompt.trim().slice(0, MAX_KEPT_CHARS).trimEnd();
+export const keptPrompt = (prompt: string): string => prompt.trim().slice(0, MAX_KEPT_CHARS).trimEnd();

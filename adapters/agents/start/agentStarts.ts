@@ -21,7 +21,7 @@ import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import type { AgentTranscripts, BegunSession } from "../agentTranscript.ts";
 import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
-import { type AgentFacts, keptOf, type RunningAgent } from "../running/runningAgent.ts";
+import { type AgentFacts, keptPrompt, type RunningAgent } from "../running/runningAgent.ts";
 import type { Transcripts } from "./transcripts.ts";
 import { untilSettled } from "./untilSettled.ts";
 import type { WorktreeRequest, Worktrees } from "./worktrees.ts";
@@ -437,7 +437,9 @@ export class AgentStarts {
   async #hasTaken(agent: RunningAgent, prompt: string, sinceUnixMs: number, watched: PaneReadiness): Promise<boolean> {
     const { clock, transcripts, conversations } = this.#options;
     const hasHeard = (): boolean =>
-      agent.task !== undefined && keptOf(agent.task.text) === keptOf(prompt) && agent.task.sinceUnixMs >= sinceUnixMs;
+      agent.task !== undefined &&
+      keptPrompt(agent.task.text) === keptPrompt(prompt) &&
+      agent.task.sinceUnixMs >= sinceUnixMs;
     if (!transcripts.has(agent.kind.name)) return hasHeard();
     const endMs = clock.nowMs() + WRITTEN_WITHIN_MS;
     for (;;) {

@@ -59,7 +59,7 @@ interface AgentPlacesOptions extends Timed {
   readonly onError: (error: unknown) => void;
 }
 
-/** A conversation that is not known when a turn ends is looked for again after this: some write its file later. */
+/** A conversation that is not known when a turn ends is looked for again after this: some write their file later. */
 const LOOK_AGAIN_MS = [500, 2_000, 10_000];
 /** A server that ends has gone this long after its first pane. */
 const SERVER_ENDS_WITHIN_MS = 5_000;

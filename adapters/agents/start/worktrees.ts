@@ -34,7 +34,7 @@ interface MadeWorktree {
 }
 
 /** Whether these are kept for the caller until its worktree is made; false: another has one of them. */
-type Promising = (...wanted: readonly string[]) => boolean;
+type Reserve = (...wanted: readonly string[]) => boolean;
 
 /** What would be lost with a worktree. */
 export interface WorktreeState {
@@ -77,7 +77,7 @@ export class Worktrees {
   readonly #options: WorktreesOptions;
   readonly #table: Table<Worktree>;
   /** Branches, folders and names of those that are being made: git and the table do not have them yet. */
-  readonly #promised = new Set<string>();
+  readonly #reserved = new Set<string>();
 
   constructor(options: WorktreesOptions) {
     this.#options = options;
@@ -96,19 +96,19 @@ export class Worktrees {
    * @throws AppError INVALID_ARGUMENT, ALREADY_EXISTS, INCONSISTENT_STATE, NOT_FOUND, TIMEOUT
    */
   async create(cwd: string, request: WorktreeRequest, hint: string): Promise<MadeWorktree> {
-    const promised = new Set<string>();
-    const promise: Promising = (...wanted) => {
-      if (wanted.some((one) => this.#promised.has(one))) return false;
+    const reserved = new Set<string>();
+    const reserve: Reserve = (...wanted) => {
+      if (wanted.some((one) => this.#reserved.has(one))) return false;
       for (const one of wanted) {
-        this.#promised.add(one);
-        promised.add(one);
+        this.#reserved.add(one);
+        reserved.add(one);
       }
       return true;
     };
     try {
-      return await this.#create(cwd, request, hint, promise);
+      return await this.#create(cwd, request, hint, reserve);
     } finally {
-      for (const one of promised) this.#promised.delete(one);
+      for (const one of reserved) this.#reserved.delete(one);
     }
   }
 
@@ -116,11 +116,11 @@ export class Worktrees {
     cwd: string,
     { branch: wanted, from }: WorktreeRequest,
     hint: string,
-    promise: Promising,
+    reserve: Reserve,
   ): Promise<MadeWorktree> {
     const { git } = this.#options;
     const { repository, top } = await this.#repositoryOf(cwd);
-    const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`, promise));
+    const asked = wanted ?? (await this.#freeBranch(repository, `agent/${hint}`, reserve));
     const branch = (await git.ask(repository, ["check-ref-format", "--branch", asked]))?.trimEnd();
     if (branch === undefined) {
       throw invalidArgument(`${JSON.stringify(asked)} cannot be the name of a branch`);
@@ -133,7 +133,7 @@ export class Worktrees {
       );
     }
     const what = isOwnBranch ? await this.#commitOf(repository, from ?? "HEAD") : branch;
-    const { path, name } = await this.#place(repository, branch, promise);
+    const { path, name } = await this.#place(repository, branch, reserve);
     mkdirSync(dirname(path), { recursive: true });
     const making = isOwnBranch ? ["-b", branch] : [];
     await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
@@ -189,11 +189,11 @@ export class Worktrees {
     return found !== undefined;
   }
 
-  async #freeBranch(repository: string, stem: string, promise: Promising): Promise<string> {
+  async #freeBranch(repository: string, stem: string, reserve: Reserve): Promise<string> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const branch = tries === 1 ? stem : `${stem}-${tries}`;
       // Before git is asked: it may answer for a moment that is over.
-      if (promise(`${repository}\n${branch}`) && !(await this.#hasBranch(repository, branch))) return branch;
+      if (reserve(`${repository}\n${branch}`) && !(await this.#hasBranch(repository, branch))) return branch;
     }
     throw new AppError("ALREADY_EXISTS", `there are ${MAX_TRIES} branches like ${stem}; name the branch`);
   }
@@ -216,7 +216,7 @@ export class Worktrees {
   async #place(
     repository: string,
     branch: string,
-    promise: Promising,
+    reserve: Reserve,
   ): Promise<{ readonly path: string; readonly name: string }> {
     const own = basename(repository).replace(/\.git$/, "");
     const beside = join(dirname(repository), `${own}.worktrees`);
@@ -226,7 +226,7 @@ export class Worktrees {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const folder = tries === 1 ? word : `${word}-${tries}`;
       const [path, name] = [join(parent, folder), `${own}-${folder}`];
-      if (!existsSync(path) && !taken.has(name) && promise(path, name)) return { path, name };
+      if (!existsSync(path) && !taken.has(name) && reserve(path, name)) return { path, name };
     }
     throw new AppError(
       "ALREADY_EXISTS",

@@ -18,7 +18,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import { stateOf } from "../running/agentState.ts";
-import { type AgentChange, type AgentEvent, keptOf, type RunningAgent } from "../running/runningAgent.ts";
+import { type AgentChange, type AgentEvent, keptPrompt, type RunningAgent } from "../running/runningAgent.ts";
 import { type TimelineEntry, type TimelineFilter, TimelineStore } from "./timelineStore.ts";
 
 /** A state that lasts no longer ends no turn, and is no question unless its text was read. */
@@ -416,7 +416,7 @@ export class Timeline {
     const { expected } = followed;
     const nowMs = this.#options.clock.nowMs();
     const at = expected.findIndex(
-      (one) => nowMs - one.atMs <= REPORTED_WITHIN_MS && isSame(keptOf(one.text), keptOf(text)),
+      (one) => nowMs - one.atMs <= REPORTED_WITHIN_MS && isSame(keptPrompt(one.text), keptPrompt(text)),
     );
     const ours = expected[at];
     if (ours === undefined) {
@@ -543,7 +543,7 @@ const startOf = ({ kind, launch }: RunningAgent): string =>
 const cut = (text: string | undefined): string | undefined => (text === undefined ? text : clip(text, MAX_TEXT_CHARS));
 
 /** Of a prompt, without the ellipsis of one that was cut. */
-const beginningOf = (prompt: string): string => keptOf(prompt).slice(0, MAX_TEXT_CHARS - 1);
+const beginningOf = (prompt: string): string => keptPrompt(prompt).slice(0, MAX_TEXT_CHARS - 1);
 
 const textsOf = ({ text, options }: Dialog) => ({
   text: cut(text),

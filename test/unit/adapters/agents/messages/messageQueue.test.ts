@@ -4,7 +4,7 @@ import type { Delivery } from "../../../../../daemon/delivery/delivery.ts";
 import { MessageQueue } from "../../../../../adapters/agents/messages/messageQueue.ts";
 import { type Message, MessageStore } from "../../../../../adapters/agents/messages/messageStore.ts";
 import { AgentStore } from "../../../../../adapters/agents/running/agentStore.ts";
-import { keptOf, type RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
+import { keptPrompt, type RunningAgent } from "../../../../../adapters/agents/running/runningAgent.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
@@ -26,7 +26,7 @@ test("a message that is longer than what is kept of a prompt is delivered once a
   const submit: Delivery["submit"] = async ({ onStage }) => {
     onStage?.("typing");
     onStage?.("entering");
-    agent.task = { text: keptOf(text), sinceUnixMs: nowUnixMs() };
+    agent.task = { text: keptPrompt(text), sinceUnixMs: nowUnixMs() };
     return { outcome: "echoed_unconfirmed" } as Awaited<ReturnType<Delivery["submit"]>>;
   };
   const look: Delivery["look"] = async () =>
