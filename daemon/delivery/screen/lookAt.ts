@@ -21,10 +21,13 @@ export async function lookAt(watch: PaneWatch, text: string | undefined): Promis
   const { lines } = await server.capture(pane, { lines: HISTORY_ROWS, whole: true });
   const { rows } = now.capture;
   const above = lines.slice(0, lines.length - rows + (now.box?.row ?? rows));
+  const plain = above.map((row) => significant(row));
   // A text that is folded shows its beginning.
   const needles = probe.head.length < MIN_HEAD_CHARS ? probe.needles : [...probe.needles, probe.head];
-  const at = lastTyped(above, needles, profile.screen.promptBox?.prefix);
-  const rowsSince = above.slice(at + 1).map((row) => (significant(row) === "" ? "" : row.trimEnd()));
+  const { prefix = /^/ } = profile.screen.promptBox ?? {};
+  const isSigned = (row: number): boolean => prefix.test(above[row]?.trimStart() ?? "");
+  const at = lastTyped(plain, needles, isSigned);
+  const rowsSince = above.slice(at + 1).map((row, index) => (plain[at + 1 + index] === "" ? "" : row.trimEnd()));
   const since = rowsSince.join("\n").replaceAll(/^\n+|\n+$/g, "");
   return {
     ...look,
@@ -39,28 +42,25 @@ const MIN_HEAD_CHARS = 8;
 /** Rows of a wrapped text. */
 const MAX_NEEDLE_ROWS = 6;
 
-/** The row in which a needle ends last; of several, where it stands behind a box's sign: an answer may quote it. */
-function lastTyped(rows: readonly string[], needles: readonly string[], sign = /^/): number {
+/**
+ * The row in which a needle ends last; of several, where one of the rows of its paragraph up to it begins with the box's sign:
+ * an answer may quote it.
+ */
+function lastTyped(rows: readonly string[], needles: readonly string[], isSigned: (row: number) => boolean): number {
   let at = -1;
   for (let row = rows.length - 1; row >= 0; row -= 1) {
     if (!needles.some((needle) => endsAt(rows, row, needle))) continue;
-    if (isSigned(rows, row, sign)) return row;
     at = Math.max(at, row);
+    for (let above = row; above >= 0 && rows[above] !== ""; above -= 1) if (isSigned(above)) return row;
   }
   return at;
 }
 
-/** One of the rows of its paragraph up to this one begins with the sign. */
-function isSigned(rows: readonly string[], row: number, sign: RegExp): boolean {
-  const begin = rows.slice(0, row).findLastIndex((before) => significant(before) === "") + 1;
-  return rows.slice(begin, row + 1).some((each) => sign.test(each.trimStart()));
-}
-
 /** The needle ends in this row; it may have begun in those before it. */
 function endsAt(rows: readonly string[], row: number, needle: string): boolean {
-  const own = significant(rows[row] ?? "");
+  const own = rows[row] ?? "";
   if (own.includes(needle)) return true;
-  const before = significant(rows.slice(Math.max(0, row - MAX_NEEDLE_ROWS), row).join(""));
+  const before = rows.slice(Math.max(0, row - MAX_NEEDLE_ROWS), row).join("");
   return !before.includes(needle) && (before + own).includes(needle);
 }
 

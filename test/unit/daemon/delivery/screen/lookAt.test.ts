@@ -1,5 +1,5 @@
 /** What a pane shows of a text, in its box and above it, the history included. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { DeliveryEngine } from "../../../../../daemon/delivery/deliveryEngine.ts";
 import type { Look } from "../../../../../daemon/delivery/delivery.ts";
 import { RULE } from "../../../../support/agents/boxPane.ts";
@@ -114,4 +114,11 @@ test("of what came since, no more than is looked through in an answer", async ()
 test("what came since begins with no half of a letter", async () => {
   const { since } = await look("fix it", box(""), ["> fix it", `${"😀".repeat(10_000)}x`]);
   expect(since).toBe(`${"😀".repeat(9_999)}x`);
+});
+
+test("a text that stands nowhere in a long history costs each of its rows one reading", async () => {
+  const rows = Array.from({ length: 1_000 }, (_, row) => `● row ${row} of an answer`);
+  const normalize = vi.spyOn(String.prototype, "normalize");
+  expect(await look("please fix the failing test", box(""), rows)).toMatchObject({ shows: false });
+  expect(normalize.mock.calls.length).toBeLessThan(2 * rows.length);
 });
