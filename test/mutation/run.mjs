@@ -11,6 +11,7 @@ import { Stryker } from "@stryker-mutator/core";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 process.chdir(ROOT);
+const ROOM = tmpdir();
 /** Percent. */
 const ENOUGH = 85;
 
@@ -80,7 +81,9 @@ function ofFolder(source) {
 
 async function mutate(sources, tests) {
   process.env["MUTATION_TESTS"] = tests.join(" ");
-  const temporary = mkdtempSync(join(tmpdir(), "tmuxwire-mutation-"));
+  const temporary = mkdtempSync(join(ROOM, "tw-mutation-"));
+  // What tests leave when they are ended with a changed place goes with it.
+  process.env["TMPDIR"] = temporary;
   try {
     return await new Stryker({
       testRunner: "vitest",
