@@ -19,6 +19,12 @@ export interface OwnedApi extends AsyncDisposable {
   session(request: Partial<CreateSession>): Promise<SessionOfApi>;
 }
 
+/** Tests of a whole file share the server: the one that meets its loss says what the server logged of it. */
+function withLog(error: unknown, log: OwnedFixture["log"]): never {
+  if (!(error instanceof AppError) || error.code !== "CONNECTION_LOST") throw error;
+  throw new Error(`${error.message}; logged: ${JSON.stringify(log.slice(-10))}`, { cause: error });
+}
+
 export async function ownedApi(options: Partial<OwnedServerOptions> = {}): Promise<OwnedApi> {
   const owned = await ownedFixture(options);
   const api = await nativeFixture(owned.server);
@@ -30,7 +36,9 @@ export async function ownedApi(options: Partial<OwnedServerOptions> = {}): Promi
     client,
     session: async (request) => {
       const name = `s-${(made += 1)}`;
-      const session = await owned.server.createSession({ name, cols: 80, rows: 24, ...request });
+      const session = await owned.server
+        .createSession({ name, cols: 80, rows: 24, ...request })
+        .catch((error: unknown) => withLog(error, owned.log));
       return {
         session,
         pane: client.pane(session.activePane!),
