@@ -197,6 +197,20 @@ export const unsetEnvironment = (name: string, session?: SessionId): string =>
 export const linkWindow = (window: WindowId, session: SessionId): string =>
   `link-windo -d -s ${quote(window)} -t ${quote(`${session}:`)}`;
 
+/**
+ * Links the window unless it is in the session of this name: a listing can come between a window's creation and the hook
+ * that links it. `name` holds nothing that is special in a format. Comes last in its group, with two guard blocks
+ * (docs/tmuxFacts.md 45).
+ */
+export const linkWindowOnce = (window: WindowId, session: SessionId, name: string): readonly string[] => [
+  `if-shel -F -t ${quote(window)} ${quote(isLinkedTo(name))} ${quote(`has-sessio -t ${quote(session)}`)} ` +
+    quote(linkWindow(window, session)),
+  "",
+];
+
+/** A format that is true of a window that is in the session of this name. */
+export const isLinkedTo = (name: string): string => `#{m:*${name}*,#{window_linked_sessions_list}}`;
+
 /** Unlinks the window from `session`, and kills it if that was its last place. */
 export const unlinkWindow = (window: WindowId, session: SessionId): string =>
   `unlink-windo -k -t ${quote(`${session}:${window}`)}`;

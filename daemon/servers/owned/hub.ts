@@ -4,7 +4,7 @@
  * being empty and carries tmux's hooks to us as plain output (fact 33): ids only, and each is confirmed by a listing.
  * tmux itself removes the hub when our client goes, however it ends.
  */
-import { OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
+import { isLinkedTo, OFF_BY_OTHERS, setHook, setSessionHook } from "../../../protocol/command/build.ts";
 import { CLIENT_STATE, type ServerIdentity, STRAY_OPTION } from "../../../protocol/command/formats.ts";
 import { flag, rowFormat, type RowOf } from "../../../protocol/command/rowFormat.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
@@ -71,7 +71,6 @@ export function hubHooks(
   // The event pane may be one of those that were turned off. tmux ignores the blank, for which 3.2 keeps the quotes.
   const hear = client === "" ? "" : `refresh-clien -t "${client}" -A "${eventPane} :on" ; `;
   const [linked, died, refreshed] = hookNames(hookIndex);
-  const inHub = `#{m:*${hubName}*,#{window_linked_sessions_list}}`;
   // Linked only in the hub, so somebody created it there; it was not left by an ended session.
   const isStray = `#{&&:#{==:#{hook_session_name},${hubName}},#{==:#{window_linked_sessions},1}}`;
   // Windows in another daemon's hub are ignored.
@@ -82,7 +81,7 @@ export function hubHooks(
     setHook(
       linked,
       `if-shel -F "${isStray}" "set-optio -w ${STRAY_OPTION} 1" ` +
-        `{ if-shel -F "#{||:${inHub},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
+        `{ if-shel -F "#{||:${isLinkedTo(hubName)},${ofHub}}" "" "link-windo -d -t =${hubName}:" }`,
     ),
     setHook(died, `send-key -t ${eventPane} -l "died;"`),
     setHook(refreshed, `if-shel -F "${OFF_BY_OTHERS}" { ${hear}send-key -t ${eventPane} -l "off;" }`),

@@ -4,7 +4,7 @@
  */
 import {
   killSession,
-  linkWindow,
+  linkWindowOnce,
   listAllWindows,
   listSessions,
   switchClient,
@@ -86,7 +86,7 @@ export async function prepareHub(options: HubStartupOptions): Promise<AttachedHu
   const hookIndex = 1_000 + Math.floor(Math.random() * 1_000_000);
   await connection.group(hubHooks(hubName, identity, hookIndex));
   await connection.command(titleHook(identity.pane, hookIndex), "none").catch(ignoreRefusal);
-  await linkExistingWindows(connection, identity);
+  await linkExistingWindows(options, identity);
   await connection.command(RAW_TERMINAL, "none").catch(ignoreRefusal);
   await putHubLast(options, identity.session);
   await eventPaneReady;
@@ -172,7 +172,7 @@ function heldBy(holders: readonly OurClient[], setting: string | undefined): App
   );
 }
 
-async function linkExistingWindows(connection: ControlConnection, hub: ServerIdentity): Promise<void> {
+async function linkExistingWindows({ connection, hubName }: HubStartupOptions, hub: ServerIdentity): Promise<void> {
   const links = await connection.rows(WINDOW_LINKS, listAllWindows);
   const linked = new Set(links.filter((link) => link.session === hub.session).map((link) => link.window));
   const missing = [...new Set(links.map((link) => link.window))].filter((window) => !linked.has(window));
@@ -180,7 +180,7 @@ async function linkExistingWindows(connection: ControlConnection, hub: ServerIde
     await Promise.all(
       missing
         .slice(at, at + LINKS_AT_ONCE)
-        .map((window) => connection.command(linkWindow(window, hub.session), "none").catch(ignoreRefusal)),
+        .map((window) => connection.group(linkWindowOnce(window, hub.session, hubName)).catch(ignoreRefusal)),
     );
   }
 }

@@ -7,6 +7,7 @@ import type { Notification } from "../../../protocol/control/notifications.ts";
 import {
   continuePane,
   linkWindow,
+  linkWindowOnce,
   listPanesWhere,
   turnPaneOff,
   turnPanesOn,
@@ -301,7 +302,7 @@ export class OwnedInventory {
       if (hubs.has(session) || inHub.has(window)) continue;
       inHub.add(window);
       const listen = turnPanesOn(this.inventory.panesOf(window));
-      hub.connection.sendGroup([linkWindow(window, hub.session), ...listen], ignore);
+      hub.connection.sendGroup([...listen, ...linkWindowOnce(window, hub.session, hub.name)], ignore);
     }
   }
 }

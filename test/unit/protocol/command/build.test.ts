@@ -90,6 +90,11 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   unsetEnvironment: [build.unsetEnvironment("A"), 'set-environmen -gu "A"'],
   "unsetEnvironment of a session": [build.unsetEnvironment("A", session), 'set-environmen -t "\\0442" -u "A"'],
   linkWindow: [build.linkWindow(window, session), 'link-windo -d -s "@3" -t "\\0442:"'],
+  linkWindowOnce: [
+    build.joinGroup(build.linkWindowOnce(window, session, "hub")),
+    'if-shel -F -t "@3" "\\043{m:*hub*,\\043{window_linked_sessions_list}}" "has-sessio -t \\042\\1340442\\042" "link-windo -d -s \\042@3\\042 -t \\042\\1340442:\\042"',
+  ],
+  isLinkedTo: [build.isLinkedTo("hub"), "#{m:*hub*,#{window_linked_sessions_list}}"],
   unlinkWindow: [build.unlinkWindow(window, session), 'unlink-windo -k -t "\\0442:@3"'],
   killSession: [build.killSession(session), 'kill-sessio -t "\\0442"'],
   setWindowOption: [
