@@ -6,7 +6,7 @@
  * name, with which anyone could redefine a command for the whole server (docs/tmuxFacts.md 52).
  */
 import { PANE_IDS } from "./formats.ts";
-import { type PaneId, paneNumberOf, type SessionId, type WindowId } from "../ids.ts";
+import type { PaneId, SessionId, WindowId } from "../ids.ts";
 import { type NewPaneProgram, program, quote, quoteLiteralFormat } from "./encode.ts";
 
 /**
@@ -202,18 +202,22 @@ export const linkWindow = (window: WindowId, session: SessionId): string =>
  * that links it. `name` holds nothing that is special in a format. Comes last in its group, with two guard blocks
  * (docs/tmuxFacts.md 45).
  */
-export const linkWindowOnce = (window: WindowId, session: SessionId, name: string): readonly string[] => [
-  `if-shel -F -t ${quote(window)} ${quote(isLinkedTo(name))} ${quote(`has-sessio -t ${quote(session)}`)} ` +
-    quote(linkWindow(window, session)),
+export const linkWindowOnce = (window: WindowId, session: SessionId, name: string): readonly string[] =>
+  either(window, isLinkedTo(name), NOTHING, linkWindow(window, session));
+
+/** Kills the window if it is in the session of this name alone, and otherwise leaves it; for the rest see `linkWindowOnce`. */
+export const killWindowOnlyIn = (window: WindowId, name: string): readonly string[] =>
+  either(window, `#{==:#{window_linked_sessions_list},${name}}`, `kill-windo -t ${window}`, NOTHING);
+
+const either = (window: WindowId, condition: string, command: string, otherwise: string): readonly string[] => [
+  `if-shel -F -t ${quote(window)} ${quote(condition)} ${quote(command)} ${quote(otherwise)}`,
   "",
 ];
 
+const NOTHING = 'if-shel -F 0 ""';
+
 /** A format that is true of a window that is in the session of this name. */
 export const isLinkedTo = (name: string): string => `#{m:*${name}*,#{window_linked_sessions_list}}`;
-
-/** Unlinks the window from `session`, and kills it if that was its last place. */
-export const unlinkWindow = (window: WindowId, session: SessionId): string =>
-  `unlink-windo -k -t ${quote(`${session}:${window}`)}`;
 
 export const killSession = (session: SessionId): string => `kill-sessio -t ${quote(session)}`;
 
@@ -263,14 +267,8 @@ export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
 /** Its reply comes after one more turn of tmux's loop, without anything that tmux has to wait for. */
 export const nextTurn = (): string => "run-shel -d 0";
 
-/**
- * Permanently, for a pane that is about to close. Written with a leading zero, which tmux ignores (`sscanf`), so that
- * `OFF_BY_OTHERS` does not match it.
- */
-export const turnPaneOff = (pane: PaneId): string => `refresh-clien -A ${quote(`%0${paneNumberOf(pane)}:off`)}`;
-
 /** A format that, in a hook after `refresh-client`, is true if the command turned panes off. */
-export const OFF_BY_OTHERS = "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}";
+export const OFF_BY_OTHERS = "#{m:*:off*,#{hook_arguments}}";
 
 /** Sets flags of this client; a leading `!` clears one (tmux(1) attach-session `-f`). */
 export const setClientFlags = (flags: string): string => `refresh-clien -f ${quote(flags)}`;

@@ -6,12 +6,11 @@ import { AppError, isCutShort } from "../../../protocol/errors.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import {
   continuePane,
+  killWindowOnlyIn,
   linkWindow,
   linkWindowOnce,
   listPanesWhere,
-  turnPaneOff,
   turnPanesOn,
-  unlinkWindow,
   unsetPaneOption,
   unsetWindowOption,
 } from "../../../protocol/command/build.ts";
@@ -294,9 +293,7 @@ export class OwnedInventory {
           hub.connection.sendGroup([linkWindow(window, home), unsetWindowOption(window, STRAY_OPTION)], ignore);
         continue;
       }
-      // A live window is not unlinked while its output may still be in transit to us (docs/tmuxFacts.md 16).
-      const silence = this.inventory.panesOf(window).map(turnPaneOff);
-      hub.connection.sendGroup([...silence, unlinkWindow(window, hub.session)], ignore);
+      hub.connection.sendGroup(killWindowOnlyIn(window, hub.name), ignore);
     }
     for (const { session, window } of links) {
       if (hubs.has(session) || inHub.has(window)) continue;

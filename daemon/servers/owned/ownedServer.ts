@@ -6,10 +6,9 @@
 import {
   type JustMade,
   killSession,
+  killWindowOnlyIn,
   resizeWindow,
   setWindowOption,
-  turnPaneOff,
-  unlinkWindow,
   writeNothingAtExit,
 } from "../../../protocol/command/build.ts";
 import { AppError, shuttingDown } from "../../../protocol/errors.ts";
@@ -203,24 +202,17 @@ class OwnedServer extends RealServer {
   async killSession(session: SessionId): Promise<void> {
     const connection = this.connection();
     const { inventory, refresher } = this.#keeper;
-    const { session: hub } = this.#keeper.requireHub();
+    const { name: hub } = this.#keeper.requireHub();
     if (inventory.session(session) === undefined) throw sessionGone(session);
-    // The hub still holds these windows, so they must be removed from it too (docs/tmuxFacts.md 16, 30).
     const windows = inventory.windowsOnlyIn(session);
-    const panes = windows.flatMap((window) => inventory.panesOf(window));
-    try {
-      await connection.group([
-        ...panes.map(turnPaneOff),
-        killSession(session),
-        ...windows.map((window) => unlinkWindow(window, hub)),
-      ]);
-    } catch (error) {
-      // Part of it has already ended; tmux knows what is left.
-      ignoreRefusal(error);
-      await refresher.refresh();
-      if (inventory.session(session) === undefined) return;
-      await connection.command(killSession(session), "none");
-    }
+    await Promise.all(
+      [
+        connection.command(killSession(session), "none"),
+        // The hub still holds them (docs/tmuxFacts.md 16, 30). By now one may be in another session as well, which keeps it.
+        ...windows.map((window) => connection.group(killWindowOnlyIn(window, hub))),
+        // Somebody else may have been faster.
+      ].map((done) => done.then(ignoreOutcome, ignoreRefusal)),
+    );
     await refresher.refresh();
   }
 

@@ -92,10 +92,13 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   linkWindow: [build.linkWindow(window, session), 'link-windo -d -s "@3" -t "\\0442:"'],
   linkWindowOnce: [
     build.joinGroup(build.linkWindowOnce(window, session, "hub")),
-    'if-shel -F -t "@3" "\\043{m:*hub*,\\043{window_linked_sessions_list}}" "has-sessio -t \\042\\1340442\\042" "link-windo -d -s \\042@3\\042 -t \\042\\1340442:\\042"',
+    'if-shel -F -t "@3" "\\043{m:*hub*,\\043{window_linked_sessions_list}}" "if-shel -F 0 \\042\\042" "link-windo -d -s \\042@3\\042 -t \\042\\1340442:\\042"',
+  ],
+  killWindowOnlyIn: [
+    build.joinGroup(build.killWindowOnlyIn(window, "hub")),
+    'if-shel -F -t "@3" "\\043{==:\\043{window_linked_sessions_list},hub}" "kill-windo -t @3" "if-shel -F 0 \\042\\042"',
   ],
   isLinkedTo: [build.isLinkedTo("hub"), "#{m:*hub*,#{window_linked_sessions_list}}"],
-  unlinkWindow: [build.unlinkWindow(window, session), 'unlink-windo -k -t "\\0442:@3"'],
   killSession: [build.killSession(session), 'kill-sessio -t "\\0442"'],
   setWindowOption: [
     build.setWindowOption("=work:", "remain-on-exit", "on"),
@@ -104,7 +107,6 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   writeNothingAtExit: [build.writeNothingAtExit("=work:"), 'set-optio -wq -t "=work:" remain-on-exit-format ""'],
   setHook: [build.setHook("pane-died", "a ; b"), 'set-hoo -g "pane-died" "a \\073 b"'],
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hoo -t "\\0442" "h" "c"'],
-  turnPaneOff: [build.turnPaneOff(pane), 'refresh-clien -A "%07:off"'],
   nextTurn: [build.nextTurn(), "run-shel -d 0"],
   turnPanesOn: [build.turnPanesOn([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:on" -A "%8:on"'],
   setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-optio -p -t %7 @x "a%20b\\043"'],
@@ -123,7 +125,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     build.newSession({ name: "work", format: "f", updateEnvironment: false }),
     'new-sessio -d -E -P -F "f" -s "work"',
   ],
-  OFF_BY_OTHERS: [build.OFF_BY_OTHERS, "#{m/r:[^0-9](0|[1-9][0-9]*):off,#{hook_arguments}}"],
+  OFF_BY_OTHERS: [build.OFF_BY_OTHERS, "#{m:*:off*,#{hook_arguments}}"],
   continuePane: [build.continuePane(pane), 'refresh-clien -A "%7:continue"'],
   listSessions: [build.listSessions("f"), 'list-session -F "f"'],
   listAllWindows: [build.listAllWindows("f"), 'list-window -a -F "f"'],
