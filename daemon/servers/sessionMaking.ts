@@ -6,6 +6,7 @@
  */
 import {
   type JustMade,
+  endingInNextTurn,
   killSession,
   type NewSession,
   newSession,
@@ -52,7 +53,7 @@ export async function makeSession(
       }
       const refuse = (): void => reject(creationError(name, outcome.error));
       if (id === undefined || connection.closed) refuse();
-      else connection.send(killSession(id), "none", refuse);
+      else connection.sendGroup(endingInNextTurn(killSession(id)), refuse);
     });
   });
 }

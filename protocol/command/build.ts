@@ -267,6 +267,12 @@ export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
 /** Its reply comes after one more turn of tmux's loop, without anything that tmux has to wait for. */
 export const nextTurn = (): string => "run-shel -d 0";
 
+/**
+ * A command that may end a session, in a turn of tmux's loop that begins with it: every tmux up to 3.7c crashes if a session
+ * ends in the turn in which its current window changed, while a control client is attached (docs/tmuxFacts.md 64).
+ */
+export const endingInNextTurn = (command: string): readonly string[] => [nextTurn(), command];
+
 /** A format that, in a hook after `refresh-client`, is true if the command turned panes off. */
 export const OFF_BY_OTHERS = "#{m:*:off*,#{hook_arguments}}";
 

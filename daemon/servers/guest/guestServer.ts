@@ -4,7 +4,13 @@
  * else left behind however we go. One base connection for commands and notifications; a session's output is asked for
  * only when somebody needs it (`guestStreams.ts`).
  */
-import { type JustMade, killSession, setWindowOption, writeNothingAtExit } from "../../../protocol/command/build.ts";
+import {
+  endingInNextTurn,
+  type JustMade,
+  killSession,
+  setWindowOption,
+  writeNothingAtExit,
+} from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
 import { AppError, invalidArgument, shuttingDown } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -205,7 +211,11 @@ class GuestServer extends RealServer {
   async killSession(session: SessionId): Promise<void> {
     if (this.inventory.session(session) === undefined) throw sessionGone(session);
     // It may go by itself meanwhile.
-    await this.ending([session], () => this.connection().command(killSession(session), "none").catch(ignoreRefusal));
+    await this.ending([session], () =>
+      this.connection()
+        .group(endingInNextTurn(killSession(session)))
+        .catch(ignoreRefusal),
+    );
   }
 
   async resize(pane: PaneId): Promise<void> {

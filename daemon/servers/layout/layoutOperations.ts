@@ -5,7 +5,13 @@
  */
 import * as build from "../../../protocol/command/layoutCommands.ts";
 import type { PaneTarget, WindowTarget } from "../../../protocol/command/layoutCommands.ts";
-import { renameSession, resizeWindow, setPaneOption, unsetPaneOption } from "../../../protocol/command/build.ts";
+import {
+  endingInNextTurn,
+  renameSession,
+  resizeWindow,
+  setPaneOption,
+  unsetPaneOption,
+} from "../../../protocol/command/build.ts";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { LayoutOperation, LayoutResult } from "../../tmux/layout.ts";
@@ -152,7 +158,7 @@ async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
   const target = paneTarget(host, pane);
   const isAlone = host.inventory.panesOf(target.window).length <= 1;
   const ending = isAlone ? sessionsOnlyOf(host, target.window) : [];
-  await host.ending(ending, () => host.connection().command(build.killPane(pane), "none"));
+  await host.ending(ending, () => host.connection().group(endingInNextTurn(build.killPane(pane))));
   if (ending.length === 0) await host.list([target.window]);
   return { session: target.session };
 }
@@ -160,7 +166,7 @@ async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
 async function killWindow(host: LayoutHost, window: WindowId): Promise<LayoutResult> {
   const target = windowTarget(host, window);
   const ending = sessionsOnlyOf(host, window);
-  await host.ending(ending, () => host.connection().command(build.killWindow(target), "none"));
+  await host.ending(ending, () => host.connection().group(endingInNextTurn(build.killWindow(target))));
   return { session: target.session };
 }
 
@@ -196,7 +202,7 @@ async function movePane(host: LayoutHost, operation: Of<"move-pane" | "join-pane
   // A session ends when its only window loses its only pane.
   const isEmptied = from.window !== to.window && host.inventory.panesOf(from.window).length <= 1;
   const ending = isEmptied ? sessionsOnlyOf(host, from.window) : [];
-  await host.ending(ending, () => host.connection().command(build.joinPane(from, to, operation), "none"));
+  await host.ending(ending, () => host.connection().group(endingInNextTurn(build.joinPane(from, to, operation))));
   await host.list([from.window, to.window]);
   return { session: to.session, window: to.window, pane: from.pane };
 }
@@ -211,7 +217,7 @@ async function breakPane(host: LayoutHost, operation: Of<"break-pane">): Promise
   // tmux would move the window to another index of its session, or out of it.
   if (isAlone) throw new AppError("INCONSISTENT_STATE", `pane ${pane} is already the only pane of its window`);
   const naming = name === undefined ? [] : [build.renameWindow(pane, name)];
-  await host.connection().group([build.breakPane(from, session, detached), ...naming]);
+  await host.connection().group([...endingInNextTurn(build.breakPane(from, session, detached)), ...naming]);
   await host.list([from.window]);
   return { session, window: host.inventory.findPane(pane)?.window, pane };
 }
@@ -286,9 +292,12 @@ async function respawnPane(host: LayoutHost, operation: Of<"respawn-pane">): Pro
   const connection = host.connection();
   const next = await makePane(host, build.newWindow(session, { ...operation, detached: true }), operation.command);
   try {
-    await connection.group([build.swapPane({ session, ...next }, old, true), build.killPane(pane)]);
+    await connection.group([
+      ...endingInNextTurn(build.swapPane({ session, ...next }, old, true)),
+      build.killPane(pane),
+    ]);
   } catch (error) {
-    if (!connection.closed) await connection.command(build.killPane(next.pane), "none").catch(() => undefined);
+    if (!connection.closed) await connection.group(endingInNextTurn(build.killPane(next.pane))).catch(() => undefined);
     await host.list([window, next.window]);
     throw error;
   }

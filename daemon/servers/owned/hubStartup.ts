@@ -3,6 +3,7 @@
  * every existing window and starts the event pane. All of it is repeated for each connection.
  */
 import {
+  endingInNextTurn,
   killSession,
   linkWindowOnce,
   listAllWindows,
@@ -139,7 +140,7 @@ async function removeOldHubs(
     const others = sessions.filter(({ name }) => isHubName(name) && name !== hubName);
     for (const row of others.filter((other) => other.attached === 0)) {
       // It may be ending just now.
-      await connection.command(killSession(row.session), "none").catch(ignoreRefusal);
+      await connection.group(endingInNextTurn(killSession(row.session))).catch(ignoreRefusal);
     }
     const older = others.filter((row) => row.attached > 0 && byAge(row.session, own) < 0).map((row) => row.session);
     if (older.length === 0) return;

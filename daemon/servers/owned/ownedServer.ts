@@ -5,6 +5,7 @@
  */
 import {
   type JustMade,
+  endingInNextTurn,
   killSession,
   killWindowOnlyIn,
   resizeWindow,
@@ -207,7 +208,7 @@ class OwnedServer extends RealServer {
     const windows = inventory.windowsOnlyIn(session);
     await Promise.all(
       [
-        connection.command(killSession(session), "none"),
+        connection.group(endingInNextTurn(killSession(session))),
         // The hub still holds them (docs/tmuxFacts.md 16, 30). By now one may be in another session as well, which keeps it.
         ...windows.map((window) => connection.group(killWindowOnlyIn(window, hub))),
         // Somebody else may have been faster.

@@ -4,9 +4,11 @@
  */
 import { execFile } from "node:child_process";
 import { expect } from "vitest";
+import type { LayoutOperation } from "../../../daemon/tmux/layout.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { tmuxPid } from "./failureScenarios.ts";
 import { believed, listed, randomFrom } from "./inventoryScenario.ts";
+import type { WindowId } from "../../../protocol/ids.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userSession } from "./guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
@@ -21,37 +23,58 @@ const IGNORED = () => undefined;
 const later = (socket: PrivateSocket, ...args: readonly string[]): Promise<void> =>
   new Promise((resolve) => execFile("tmux", ["-u", "-S", socket.socketPath, ...args], () => resolve()));
 
-/** One operation of ours or of another client; one that is refused, because its target has gone, is none. */
-function operation(server: TmuxServer, socket: PrivateSocket, random: (below: number) => number, name: string) {
+/**
+ * What happens at once: sessions start and end, and get windows and panes, by us and by others; one is refused where its target
+ * has gone. One session is left alone by all that, and loses windows: to one other client, or to us several times. If two
+ * others took its windows in one turn of tmux's loop, tmux itself would crash (docs/tmuxFacts.md 64).
+ */
+function operations(server: TmuxServer, socket: PrivateSocket, random: (below: number) => number, round: number) {
   const one = <T>(from: readonly T[]): T | undefined => from[random(from.length)];
-  const sessions = server.sessions().filter((each) => each.name !== LAST);
-  const windows = sessions.flatMap((each) => each.windows);
-  const panes = server.panes().filter((each) => windows.includes(each.window));
-  const [session, window, pane] = [one(sessions), one(windows), one(panes)];
-  const [to, toPane] = [one(sessions), one(panes)];
   const other = (...args: readonly string[]) => later(socket, ...args);
-  const start = () => server.createSession({ name, command: PRINTS }).catch(IGNORED);
-  if (session === undefined || window === undefined || pane === undefined || to === undefined || toPane === undefined)
-    return start();
-  const isFull = server.sessions().length >= SESSIONS_AT_MOST;
-  const operations: readonly (() => Promise<unknown>)[] = [
-    isFull ? () => server.killSession(session.id).catch(IGNORED) : start,
-    isFull ? () => other("kill-session", "-t", session.id) : () => other("new-session", "-d", "-s", name, ...PRINTS),
-    () => server.killSession(session.id).catch(IGNORED),
-    () => other("kill-session", "-t", session.id),
-    () => other("new-window", "-d", "-t", `${session.id}:`, ...PRINTS),
-    () => other("split-window", "-d", "-t", pane.id, ...PRINTS),
-    () => other("kill-pane", "-t", pane.id),
-    () => other("kill-window", "-t", window),
-    () => other("break-pane", "-d", "-s", pane.id, "-t", `${session.id}:`),
-    () => other("join-pane", "-d", "-s", pane.id, "-t", toPane.id),
-    () => other("swap-pane", "-d", "-s", pane.id, "-t", toPane.id),
-    () => other("move-window", "-d", "-s", `${session.id}:${window}`, "-t", `${to.id}:`),
-    () => other("rename-session", "-t", session.id, `${name}r`),
-    () => other("send-keys", "-t", pane.id, "C-c"),
-    () => server.createSession({ name: `${name}q`, command: ["true"] }).catch(IGNORED),
-  ];
-  return operations[random(operations.length)]!();
+  const layout = (operation: LayoutOperation) => server.layout.run(operation).catch(IGNORED);
+  const started = server.sessions().filter((each) => each.name !== LAST);
+  const losing = one(started);
+  const rest = started.filter((each) => each !== losing);
+  const panesIn = (windows: readonly WindowId[]) => server.panes().filter((each) => windows.includes(each.window));
+
+  const coming = (name: string): (() => Promise<unknown>) => {
+    const start = () => server.createSession({ name, command: PRINTS }).catch(IGNORED);
+    const session = one(rest);
+    const pane = session === undefined ? undefined : one(panesIn(session.windows));
+    if (session === undefined || pane === undefined) return start;
+    const { id } = session;
+    const ends = [() => server.killSession(id).catch(IGNORED), () => other("kill-session", "-t", id)];
+    const starts = [start, () => other("new-session", "-d", "-s", name, ...PRINTS)];
+    return one([
+      ...ends,
+      ...(started.length < SESSIONS_AT_MOST ? starts : ends),
+      () => other("new-window", "-d", "-t", `${id}:`, ...PRINTS),
+      () => other("split-window", "-d", "-t", pane.id, ...PRINTS),
+      () => layout({ kind: "new-window", session: id, command: PRINTS, detached: true }),
+      () => other("rename-session", "-t", id, `${name}r`),
+      () => server.createSession({ name: `${name}q`, command: ["true"] }).catch(IGNORED),
+    ])!;
+  };
+
+  const going = (): readonly (() => Promise<unknown>)[] => {
+    if (losing === undefined) return [];
+    const to = one(rest)?.activePane;
+    if (random(2) === 0) {
+      return losing.windows.map((window) => () => layout({ kind: "kill-window", window }));
+    }
+    const [window, pane] = [one(losing.windows), one(panesIn(losing.windows))];
+    if (window === undefined || pane === undefined) return [];
+    return [
+      one([
+        () => other("kill-pane", "-t", pane.id),
+        () => other("kill-window", "-t", window),
+        () => other("break-pane", "-d", "-s", pane.id, "-t", `${losing.id}:`),
+        ...(to === undefined ? [] : [() => other("join-pane", "-d", "-s", pane.id, "-t", to)]),
+        ...(to === undefined ? [] : [() => other("move-window", "-d", "-s", `${losing.id}:${window}`, "-t", to)]),
+      ])!,
+    ];
+  };
+  return [...Array.from({ length: AT_ONCE - 2 }, (_, at) => coming(`r${round}-${at}`)), ...going()];
 }
 
 /** Every window of a session has one place in our hub, and the hub holds nothing else but the event pane's. */
@@ -78,8 +101,7 @@ export async function crowd(kind: "owned" | "guest", seed: number, rounds: numbe
       read.add(id);
       server.output(id).subscribe({ advanced: IGNORED, gap: IGNORED, exited: IGNORED, closed: IGNORED });
     }
-    const names = Array.from({ length: AT_ONCE }, (_, at) => `r${round}-${at}`);
-    await Promise.all(names.map((name) => operation(server, socket, random, name)));
+    await Promise.all(operations(server, socket, random, round).map((operate) => operate()));
     if (kind === "owned") await eventually(() => isHubTrue(socket));
     await eventually(() => believed(server).join("\n") === listed(socket).join("\n"));
     expect(tmuxPid(socket)).toBe(pid);

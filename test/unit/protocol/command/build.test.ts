@@ -108,6 +108,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   setHook: [build.setHook("pane-died", "a ; b"), 'set-hoo -g "pane-died" "a \\073 b"'],
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hoo -t "\\0442" "h" "c"'],
   nextTurn: [build.nextTurn(), "run-shel -d 0"],
+  endingInNextTurn: [build.joinGroup(build.endingInNextTurn("x")), "run-shel -d 0 ; x"],
   turnPanesOn: [build.turnPanesOn([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:on" -A "%8:on"'],
   setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-optio -p -t %7 @x "a%20b\\043"'],
   "setPaneOption of a session's pane": [build.setPaneOption("=a b:", "@x", "1"), 'set-optio -p -t "=a b:" @x "1"'],
