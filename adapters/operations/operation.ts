@@ -46,6 +46,8 @@ export interface OperationRequest extends Call {
   readonly isChecked?: true | undefined;
   /** The caller's id for the request. */
   readonly requestId?: string | undefined;
+  /** Another machine's daemon asks: for what is on this machine alone. */
+  readonly isOwnOnly?: boolean | undefined;
 }
 
 /** Other machines: what is there has a name that ends in `@HOST`. */

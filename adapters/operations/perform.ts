@@ -21,7 +21,7 @@ export function perform(context: OperationContext, name: OperationName, request:
     const theirs = remote?.handOver(name, request);
     if (theirs !== undefined) return theirs;
     const ours = here();
-    if (remote === undefined || operation.scope !== "daemon") return ours;
+    if (remote === undefined || operation.scope !== "daemon" || request.isOwnOnly === true) return ours;
     return ours instanceof Promise
       ? ours.then((output) => remote.withTheirs(name, request, output))
       : remote.withTheirs(name, request, ours);

@@ -4,6 +4,7 @@ import { sleep, within } from "../../daemon/time/within.ts";
 import type { NativeCheckedHost, NativeHost } from "../../protocol/api/native/nativeHosts.ts";
 import {
   OPERATION_ROUTES,
+  OWN_ONLY_HEADER,
   type OperationName,
   type OperationNames,
   type OperationRoute,
@@ -31,6 +32,8 @@ interface LinkedDaemon {
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 export const ASKED_WITHIN_MS = 1_000;
+/** As many responses as it may owe; it is asked for no more until it gives one. */
+const MAX_OWED = 8;
 /** A daemon that is only slow is left alone. */
 const PROBED_WITHIN_MS = 5_000;
 /** How long a call that may be repeated is, after its connection was lost. */
@@ -45,6 +48,8 @@ export class RemoteHost {
   #probing: Promise<void> | undefined;
   /** It still owes a response that was not waited for. */
   #isLate = false;
+  /** How many of them. */
+  #owed = 0;
   #isForgotten = false;
 
   constructor(record: HostRecord, link: Link, clock: Clock) {
@@ -67,7 +72,12 @@ export class RemoteHost {
     const { socketPath, host } = await this.link.connection(signal);
     const { token } = host;
     if (this.#http?.socketPath !== socketPath || this.#http.token !== token) {
-      const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+      // Machines that have each other as hosts would ask each other without end.
+      const caller = new HttpCaller({
+        url: "http://localhost",
+        token,
+        fetch: unixFetch(socketPath, { [OWN_ONLY_HEADER]: "1" }),
+      });
       this.#http = { socketPath, token, caller };
     }
     return this.#http.caller;
@@ -133,7 +143,7 @@ export class RemoteHost {
 
   /** Undefined if it does not respond in time, or is not connected. One that is late is not waited for until it responds. */
   async ask(name: OperationName, input: unknown): Promise<object | undefined> {
-    if (this.link.state.kind !== "connected") return undefined;
+    if (this.link.state.kind !== "connected" || this.#owed >= MAX_OWED) return undefined;
     const asked = this.perform(name, {}, input, {}).catch(() => undefined);
     const waitMs = this.#isLate ? 0 : ASKED_WITHIN_MS;
     const answer = await within<object | "late" | undefined>(this.#clock, waitMs, "late", (resolve) => {
@@ -141,7 +151,11 @@ export class RemoteHost {
     });
     if (answer !== "late") return answer;
     this.#isLate = true;
-    void asked.then(() => (this.#isLate = false));
+    this.#owed += 1;
+    void asked.finally(() => {
+      this.#isLate = false;
+      this.#owed -= 1;
+    });
     return undefined;
   }
 

@@ -3,7 +3,12 @@ import type { Context } from "hono";
 import type { GenericSchema } from "valibot";
 import { IDEMPOTENCY_KEY_HEADER } from "../../../protocol/api/native/nativeDelivery.ts";
 import { NATIVE_MAX_BODY_BYTES } from "../../../protocol/api/native/nativeRequests.ts";
-import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../../protocol/api/operationRoutes.ts";
+import {
+  OPERATION_ROUTES,
+  OWN_ONLY_HEADER,
+  type OperationName,
+  type OperationRoute,
+} from "../../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import { visibleError } from "../guard/httpErrors.ts";
 import type { GuardEnv, RouteHandler } from "../guard/requestGuard.ts";
@@ -112,6 +117,7 @@ function performing(
         signal,
         idempotencyKey,
         requestId: c.get("requestId"),
+        isOwnOnly: operation.scope === "daemon" && c.req.header(OWN_ONLY_HEADER) !== undefined,
         by,
         ...listener,
       });
