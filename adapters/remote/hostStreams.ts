@@ -102,6 +102,8 @@ async function relay(follower: SseFollower<SseEvent>, write: (event: SseEvent) =
       if (event.event === "open" && isOpen) continue;
       isOpen = true;
       await write(event);
+      // The last one: another pane may have the name by now.
+      if (event.event === "closed") return;
     }
   } catch (error) {
     // It was refused when it was asked for again: the pane or the server is gone.

@@ -125,7 +125,8 @@ export class RemoteHost {
         return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
       } catch (error) {
         call.signal?.throwIfAborted();
-        const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE";
+        // A status is a response: the daemon there says it of a host of its own.
+        const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE" && error.status === 0;
         // What the daemon there says, or the reason why nothing was sent.
         if (!isLost && (untilMs === undefined || error instanceof TmuxwireError)) throw asAppError(error);
         const clock = this.#clock;

@@ -21,7 +21,7 @@ import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
 import { HostAgents } from "./hostAgents.ts";
 import { splitName, withNames } from "./hostNames.ts";
 import { hostEventResponse } from "./hostStreams.ts";
-import { requireDestination } from "./sshArguments.ts";
+import { requireDestination, requireProgram } from "./sshArguments.ts";
 import type { HostLinkState } from "./hostLink.ts";
 import { type Link, RemoteHost } from "./remoteHost.ts";
 
@@ -192,6 +192,7 @@ export class RemoteHosts implements OtherMachines {
   async add(record: HostRecord, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
     if (this.#isClosed) throw shuttingDown();
     requireDestination(record.destination);
+    if (record.program !== undefined) requireProgram(record.program);
     const { name } = record;
     if (this.#hosts.has(name)) {
       throw new AppError(

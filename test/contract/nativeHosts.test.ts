@@ -1,9 +1,9 @@
-/** Lists of machines that have each other as hosts, and of one that owes its responses. */
+/** The native API on other machines: lists, the end of a stream, and machines behind machines. */
 import { expect, test, vi } from "vitest";
 import { RemoteHosts } from "../../adapters/remote/remoteHosts.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { cutLink } from "../support/daemon/cutLink.ts";
-import { nearFixture } from "../support/daemon/farHost.ts";
+import { deadHosts, nearFixture } from "../support/daemon/farHost.ts";
 import { nativeFixture, noAgentless, noAgents, stubServer } from "../support/daemon/nativeServer.ts";
 import { Disposables } from "../support/disposables.ts";
 
@@ -52,4 +52,49 @@ test("a machine that owes responses is not asked for more and more of them", asy
     expect(json["unreachable"]).toEqual(["far"]);
   }
   expect(near.link.connections).toBeLessThan(10);
+});
+
+test("a stream ends with the pane, once, also where another pane has its name at once", async () => {
+  const server = stubServer();
+  await server.createSession({ name: "work" });
+  await using far = await nativeFixture(server, { agents: noAgents });
+  await using near = await nearFixture(far.port);
+  const response = await fetch(`${near.url}/v1/servers/main@far/panes/work/stream`);
+  await near.call("DELETE", "/v1/servers/main@far/sessions/work");
+  await near.call("POST", "/v1/servers/main@far/sessions", { name: "work" });
+  const events = (await response.text()).match(/^event: .*/gm);
+  expect(events).toEqual(["event: open", "event: closed"]);
+});
+
+test("what a host says of a host of its own is passed on: it is no lost connection, and nothing is repeated", async () => {
+  const server = stubServer();
+  await using far = await nativeFixture(server, { agents: noAgents, remote: deadHosts() });
+  await using near = await nearFixture(far.port);
+  for (const [method, path, body] of [
+    ["GET", "panes", undefined],
+    ["POST", "sessions", { name: "work" }],
+  ] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const { status, json } = await near.call(method, `/v1/servers/main@build@far/${path}`, body);
+    expect([status, json]).toEqual([
+      503,
+      { error: { code: "DAEMON_UNREACHABLE", message: "no route to host; run `ssh build true`" } },
+    ]);
+  }
+});
+
+test("a program that ssh could not be given is refused, and not remembered: the next daemon could not start", async () => {
+  const server = stubServer();
+  await using far = await nativeFixture(server, { agents: noAgents });
+  await using near = await nearFixture(far.port);
+  for (const agentless of [true, false]) {
+    const host = { name: "nas", destination: "nas.example", program: "-v", agentless };
+    // oxlint-disable-next-line no-await-in-loop -- the same name again
+    const { status, json } = await near.call("POST", "/v1/hosts", host);
+    expect([status, json]).toEqual([
+      400,
+      { error: { code: "INVALID_ARGUMENT", message: '"-v" is no path of a program: give its path on the host' } },
+    ]);
+  }
+  expect(near.saved).toEqual([]);
 });
