@@ -21,7 +21,7 @@ import type { HostRecord } from "./hostBook.ts";
 import type { HostLink } from "./hostLink.ts";
 import { nameOn } from "./hostNames.ts";
 import { ASKED_WITHIN_MS, describeHost } from "./remoteHost.ts";
-import { requireProgram } from "./sshArguments.ts";
+import { requireProgram, scriptLine } from "./sshArguments.ts";
 import { SESSION_MARK } from "./sshSessions.ts";
 
 /** The user's own tmux there. */
@@ -201,16 +201,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
   };
   const line = (mode: string, { args, tmuxVersion }: TransportOptions): string => {
     const words = withLabel(args).map((word) => shellWord(withOrigin(word, origin)));
-    return [
-      "exec",
-      "sh",
-      "-c",
-      shellWord(remoteScript(SESSION_MARK, tmuxVersion)),
-      "tmuxwire",
-      tmux,
-      mode,
-      ...words,
-    ].join(" ");
+    return scriptLine(remoteScript(SESSION_MARK, tmuxVersion), tmux, mode, ...words);
   };
   const session = (mode: string, hasTerminal: boolean, options: TransportOptions) => {
     const sessions = link.current?.sessions;
@@ -228,16 +219,8 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
       try {
-        const words = [
-          "exec",
-          "/bin/sh",
-          "-c",
-          shellWord(BEHIND_MARK),
-          "tmuxwire",
-          tmux,
-          ...withLabel(args).map(shellWord),
-        ];
-        const { code, stdout: printed, stderr } = await sessions.run(words.join(" "), timeoutMs);
+        const command = scriptLine(BEHIND_MARK, tmux, ...withLabel(args).map(shellWord));
+        const { code, stdout: printed, stderr } = await sessions.run(command, timeoutMs);
         const [, ...behind] = printed.split(`\n${SESSION_MARK}\n`);
         const stdout = behind.join(`\n${SESSION_MARK}\n`);
         return code === 0 ? { stdout } : { failure: { code, message: stderr }, stdout };
