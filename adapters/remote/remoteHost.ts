@@ -67,7 +67,7 @@ export class RemoteHost {
   }
 
   /** Waits for a connection that is being made. @throws AppError DAEMON_UNREACHABLE with `details.state`: nothing was sent */
-  async http(signal?: AbortSignal): Promise<HttpCaller> {
+  async #caller(signal?: AbortSignal): Promise<HttpCaller> {
     if (this.#isForgotten) throw new AppError("NOT_FOUND", `host ${JSON.stringify(this.name)} was removed`);
     const { socketPath, host } = await this.link.connection(signal);
     const { token } = host;
@@ -81,6 +81,17 @@ export class RemoteHost {
       this.#http = { socketPath, token, caller };
     }
     return this.#http.caller;
+  }
+
+  /** A request. A daemon that has another token than the one that was found has done nothing: it is found anew, once. */
+  async send<Result>(signal: AbortSignal | undefined, request: (http: HttpCaller) => Promise<Result>): Promise<Result> {
+    try {
+      return await request(await this.#caller(signal));
+    } catch (error) {
+      if (!(error instanceof TmuxwireError && error.code === "UNAUTHORIZED")) throw error;
+      await this.probe();
+      return request(await this.#caller(signal));
+    }
   }
 
   close(): Promise<void> {
@@ -119,9 +130,9 @@ export class RemoteHost {
     for (;;) {
       try {
         // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
-        const http = await this.http(call.signal);
-        // oxlint-disable-next-line no-await-in-loop
-        const sent = await this.#send(http, name, names, input, { ...call, idempotencyKey });
+        const sent = await this.send(call.signal, (http) =>
+          this.#send(http, name, names, input, { ...call, idempotencyKey }),
+        );
         return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
       } catch (error) {
         call.signal?.throwIfAborted();

@@ -1,5 +1,10 @@
 /** The native API on other machines: lists, the end of a stream, and machines behind machines. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
+import { openThere } from "../../adapters/remote/hostStreams.ts";
+import { RemoteHost } from "../../adapters/remote/remoteHost.ts";
 import { RemoteHosts } from "../../adapters/remote/remoteHosts.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { cutLink } from "../support/daemon/cutLink.ts";
@@ -97,4 +102,56 @@ test("a program that ssh could not be given is refused, and not remembered: the 
     ]);
   }
   expect(near.saved).toEqual([]);
+});
+
+test("a gap is declared once, also where the connection is cut before the snapshot that ends it", async () => {
+  const sse = (event: string, data: object, id = ""): string =>
+    `${id === "" ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  const open = sse("open", { server: "main", pane: "%0", position: "e:0", cols: 80, rows: 24 }, "e:0");
+  const gap = sse("gap", { from: "e:0", to: "e:9", reason: "evicted" });
+  const snapshot = sse("snapshot", { data: "", position: "e:9", cols: 80, rows: 24 }, "e:9");
+  const asked: (string | undefined)[] = [];
+  const far = createServer((request, response) => {
+    asked.push(request.headers["last-event-id"] as string | undefined);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (asked.length === 1) response.write(open + gap, () => setImmediate(() => response.destroy()));
+    else response.end(open + gap + snapshot + sse("closed", { code: "NOT_FOUND", message: "gone" }));
+  });
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const response = await fetch(`${near.url}/v1/servers/main@far/panes/0/stream`);
+  const events = (await response.text()).match(/^event: .*/gm);
+  expect([asked, events]).toEqual([
+    [undefined, "e:0"],
+    ["event: open", "event: gap", "event: snapshot", "event: closed"],
+  ]);
+  far.close();
+});
+
+test("a daemon of a host that has another token by now is found anew: what it refused is done then, and once", async () => {
+  const server = stubServer();
+  await using far = await nativeFixture(server, { agents: noAgents, token: "another" });
+  const way = await cutLink(far.port);
+  const { socketPath } = await way.connection();
+  let token = "former";
+  const check = vi.fn<() => Promise<number>>(async () => {
+    token = "another";
+    return 0;
+  });
+  const link = { ...way, connection: async () => ({ socketPath, host: { token } }), check };
+  const host = new RemoteHost({ name: "far", destination: "far.example" }, link, systemClock);
+  await host.perform("createSession", { server: "main" }, { name: "work" }, {});
+  expect([server.sessions().map(({ name }) => name), check.mock.calls.length]).toEqual([["work"], 1]);
+  token = "former";
+  const following = new AbortController();
+  const stream = await openThere(host, ["v1", "servers", "main", "panes", "work", "stream"], following.signal);
+  following.abort();
+  expect(stream.status).toBe(200);
+  expect(check.mock.calls.length).toBe(2);
+  check.mockImplementation(async () => 0);
+  token = "former";
+  await expect(host.perform("listSessions", { server: "main" }, {}, {})).rejects.toMatchObject({
+    code: "UNAUTHORIZED",
+  });
+  await way.close();
 });
