@@ -67,6 +67,7 @@ export class AgentlessHost {
   readonly #opening = new Map<string, Promise<void>>();
   readonly #opened = new Map<string, TmuxServer>();
   readonly #stopFollowing: () => void;
+  #checking: Promise<number | null> | undefined;
 
   constructor(options: AgentlessHostOptions) {
     const { record, link, origin } = options;
@@ -112,7 +113,9 @@ export class AgentlessHost {
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
     const { link } = this;
-    const asked = link.state.kind === "connected" ? link.check().catch(() => null) : Promise.resolve(null);
+    const isConnected = link.state.kind === "connected";
+    // Each takes a session, and a machine that is late has enough of them: they share one.
+    const asked = isConnected ? (this.#checking ??= this.#ask()) : Promise.resolve(null);
     const answer = await within<number | null>(this.#options.clock, ASKED_WITHIN_MS, null, (resolve) => {
       void asked.then(resolve);
     });
@@ -132,6 +135,11 @@ export class AgentlessHost {
 
   close(): Promise<void> {
     return this.#leave(() => this.link.close());
+  }
+
+  #ask(): Promise<number | null> {
+    const asked = this.link.check().catch(() => null);
+    return asked.finally(() => (this.#checking = undefined));
   }
 
   async #open(bare: string): Promise<void> {

@@ -169,7 +169,7 @@ export class HostLink<Connection extends LinkedHost = HostConnection> {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     if (this.#options.clock.nowMs() - this.#connectedMs >= STABLE_MS) this.#failures = 0;
-    this.#ending = connection.close();
+    this.#ending = connection.close().catch(this.#options.onError);
     this.#failed(error);
   }
 

@@ -60,6 +60,8 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 export class RemoteHosts implements OtherMachines {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost | AgentlessHost>();
+  /** Those that were removed and have not ended: one that is added under the name uses the same directory. */
+  readonly #leaving = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(name: string, state: HostLinkState) => void>();
   #connecting: Timer | undefined;
   /** When all of them were last tried. */
@@ -190,6 +192,7 @@ export class RemoteHosts implements OtherMachines {
   }
 
   async add(record: HostRecord, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
+    await this.#leaving.get(record.name)?.catch(() => undefined);
     if (this.#isClosed) throw shuttingDown();
     requireDestination(record.destination);
     if (record.program !== undefined) requireProgram(record.program);
@@ -216,7 +219,9 @@ export class RemoteHosts implements OtherMachines {
     const host = this.#host(name);
     this.#options.save(this.#records().filter((record) => record.name !== name));
     this.#hosts.delete(name);
-    await host.forget();
+    const left = host.forget().finally(() => this.#leaving.delete(name));
+    this.#leaving.set(name, left);
+    await left;
   }
 
   /** Ends every connection. */

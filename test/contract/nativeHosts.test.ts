@@ -155,3 +155,36 @@ test("a daemon of a host that has another token by now is found anew: what it re
   });
   await way.close();
 });
+
+test("a host that is added while the one of its name still ends waits for that: they have one directory", async () => {
+  const steps: string[] = [];
+  let end: () => void = () => undefined;
+  const hosts = new RemoteHosts({
+    servers: new Map(),
+    hosts: [{ name: "build", destination: "former" }],
+    link: ({ destination }) => {
+      steps.push(`${destination} begins`);
+      return {
+        state: { kind: "unreachable", sinceUnixMs: 0 },
+        connection: () => Promise.reject(new Error("it is away")),
+        subscribe: () => () => undefined,
+        check: async () => 0,
+        retry: () => undefined,
+        forget: async () => {
+          await new Promise<void>((resolve) => (end = resolve));
+          steps.push(`${destination} has ended`);
+        },
+        close: async () => undefined,
+      };
+    },
+    agentless: noAgentless,
+    save: () => undefined,
+    clock: systemClock,
+  });
+  const removed = hosts.remove("build");
+  const added = hosts.add({ name: "build", destination: "next" }, undefined);
+  await new Promise(setImmediate);
+  end();
+  await Promise.all([removed, added]);
+  expect(steps).toEqual(["former begins", "former has ended", "next begins"]);
+});
