@@ -9,7 +9,7 @@ import type { Timer } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { HostConnection, LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
-import type { HostFailure } from "./sshFailure.ts";
+import { type HostFailure, stays } from "./sshFailure.ts";
 import { endLogin } from "./sshMaster.ts";
 
 /** Between attempts; a caller's is not made sooner after a failure than the first of them. */
@@ -196,4 +196,3 @@ const closed = (host: string): AppError =>
 
 /** An error without a state is about our own settings, or a bug: no retry mends it. */
 const stateOf = ({ details }: AppError): HostFailure => (details?.["state"] ?? "unreachable") as HostFailure;
-const stays = (error: AppError): boolean => error.details?.["state"] !== "unreachable";
