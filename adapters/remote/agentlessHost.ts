@@ -90,10 +90,11 @@ export class AgentlessHost {
   /**
    * Opens a server of the host, unless it is open, and connects to the host if need be.
    * @param bare its name there: that of its socket
-   * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`
+   * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`; the reason of `whileWaiting`, if the host was away
    */
-  async reach(bare: string): Promise<void> {
-    await this.link.connection();
+  async reach(bare: string, whileWaiting?: () => AbortSignal): Promise<void> {
+    const signal = this.link.current === undefined ? whileWaiting?.() : undefined;
+    await this.link.connection(signal);
     let opening = this.#opening.get(bare);
     if (opening === undefined) {
       opening = this.#open(bare).catch((error: unknown) => {
@@ -103,6 +104,7 @@ export class AgentlessHost {
       this.#opening.set(bare, opening);
     }
     await opening;
+    signal?.throwIfAborted();
   }
 
   /** The host is connected, and the server is open. */

@@ -126,16 +126,19 @@ export class RemoteHost {
   async perform(name: OperationName, names: OperationNames, input: unknown, call: Call): Promise<object> {
     const { idempotent = false, output } = OPERATIONS[name];
     const idempotencyKey = idempotent ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    // What is typed once the host is back, nobody may want by then.
+    const isAway = this.link.state.kind !== "connected";
+    const signal = call.signal ?? (isAway ? call.whileWaiting?.() : undefined);
     let untilMs: number | undefined;
     for (;;) {
       try {
         // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
-        const sent = await this.send(call.signal, (http) =>
+        const sent = await this.send(signal, (http) =>
           this.#send(http, name, names, input, { ...call, idempotencyKey }),
         );
         return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
       } catch (error) {
-        call.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         // A status is a response: the daemon there says it of a host of its own.
         const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE" && error.status === 0;
         // What the daemon there says, or the reason why nothing was sent.
@@ -148,7 +151,7 @@ export class RemoteHost {
         // oxlint-disable-next-line no-await-in-loop
         await probed;
         // oxlint-disable-next-line no-await-in-loop
-        await sleep(clock, REPEAT_AFTER_MS, call.signal);
+        await sleep(clock, REPEAT_AFTER_MS, signal);
       }
     }
   }

@@ -14,7 +14,7 @@ import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { notFound } from "../../protocol/text/nearestName.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
-import type { OperationRequest } from "../operations/operation.ts";
+import type { Call, OperationRequest } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import type { AgentlessHost } from "./agentlessHost.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
@@ -110,9 +110,11 @@ export class RemoteHosts implements OtherMachines {
   }
 
   /** Opens the server if it is one of a machine without a daemon. Undefined: nothing needs to be opened. @throws AppError */
-  reach(server: string | undefined): Promise<void> | undefined {
+  reach(server: string | undefined, whileWaiting?: Call["whileWaiting"]): Promise<void> | undefined {
     const found = server === undefined ? undefined : this.#agentless(server);
-    return found === undefined || found.host.isReached(found.name) ? undefined : found.host.reach(found.name);
+    return found === undefined || found.host.isReached(found.name)
+      ? undefined
+      : found.host.reach(found.name, whileWaiting);
   }
 
   isAgentless(server: string): boolean {

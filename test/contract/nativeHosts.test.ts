@@ -188,3 +188,30 @@ test("a host that is added while the one of its name still ends waits for that: 
   await Promise.all([removed, added]);
   expect(steps).toEqual(["former begins", "former has ended", "next begins"]);
 });
+
+test("input whose caller has left while the host was away is not typed when it is back", async () => {
+  const server = stubServer();
+  await server.createSession({ name: "work" });
+  await using far = await nativeFixture(server, { agents: noAgents });
+  await using near = await nearFixture(far.port);
+  near.link.cut();
+  const handedOver = vi.spyOn(near.remote, "handOver");
+  const leaving = new AbortController();
+  const asked = fetch(`${near.url}/v1/servers/main@far/panes/work/input`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ parts: [{ kind: "text", text: "too late" }] }),
+    signal: leaving.signal,
+  });
+  await vi.waitFor(() => expect(handedOver).toHaveBeenCalledTimes(1));
+  leaving.abort();
+  await expect(asked).rejects.toThrow("aborted");
+  // The daemon has learned of that.
+  await near.call("GET", "/v1/daemon");
+  near.link.mend();
+  const [given] = handedOver.mock.results as { readonly value: Promise<object> }[];
+  await expect(given?.value).rejects.toMatchObject({ code: "CANCELLED" });
+  await near.call("POST", "/v1/servers/main@far/panes/work/input", { parts: [{ kind: "text", text: "in time" }] });
+  const { text } = await near.call("GET", "/v1/servers/main@far/panes/work/capture");
+  expect([text.includes("too late"), text.includes("in time")]).toEqual([false, true]);
+});

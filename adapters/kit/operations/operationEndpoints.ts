@@ -11,6 +11,7 @@ import {
 } from "../../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import { visibleError } from "../guard/httpErrors.ts";
+import { requestAbort } from "../guard/requestAbort.ts";
 import type { GuardEnv, RouteHandler } from "../guard/requestGuard.ts";
 import type { Route } from "../guard/routes.ts";
 import { longResponse, streamedResponse, textResponse, wantsLines, wantsText } from "../streams/longResponse.ts";
@@ -115,6 +116,7 @@ function performing(
         names: c.req.param(),
         input: inputOf(c),
         signal,
+        whileWaiting: () => requestAbort(c).signal,
         idempotencyKey,
         requestId: c.get("requestId"),
         isOwnOnly: operation.scope === "daemon" && c.req.header(OWN_ONLY_HEADER) !== undefined,

@@ -29,3 +29,29 @@ test("a machine that is late with its answer is not asked again meanwhile: each 
   answer(14);
   expect((await next).roundTripMs).toBe(14);
 });
+
+test("a caller that has left while the machine was away is told so, although the server is open by then", async () => {
+  let connect: (to: object) => void = () => undefined;
+  const connecting = new Promise<object>((resolve) => (connect = resolve));
+  const open = vi.fn<Options["open"]>(async () => ({}) as never);
+  const host = new AgentlessHost({
+    record: { name: "nas", destination: "nas.example", agentless: true },
+    link: {
+      state: { kind: "connecting", sinceUnixMs: 0 },
+      connection: () => connecting,
+      subscribe: () => () => undefined,
+    } as never,
+    origin: "0",
+    clock: new FakeClock(),
+    open,
+    servers: new Map(),
+  });
+  const [leaving, staying] = [new AbortController(), new AbortController()];
+  const left = host.reach("default", () => leaving.signal);
+  const stayed = host.reach("default", () => staying.signal);
+  leaving.abort(new Error("it has left"));
+  connect({ host: { sockets: ["default"], socketDirectory: "/tmp/tmux-1" } });
+  await expect(left).rejects.toThrow("it has left");
+  await stayed;
+  expect(open.mock.calls.length).toBe(1);
+});
