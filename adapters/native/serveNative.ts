@@ -177,7 +177,7 @@ async function openElsewhere(
 /** Servers that are opened when they are named: the user's own, and those of other machines. */
 const onDemand = (user: OnDemand, remote: RemoteHosts): OnDemand => ({
   usersServer: user.usersServer,
-  reach: (name) => remote.reach(name) ?? user.reach(name),
+  reach: (name, whileWaiting) => remote.reach(name, whileWaiting) ?? user.reach(name),
 });
 
 /** The servers that are configured, by the names used in paths. */

@@ -25,6 +25,7 @@ export class SocketCalls {
   readonly #context: NativeContext;
   readonly #sink: SocketCallsSink;
   readonly #underWay = new Map<number, AbortController>();
+  readonly #gone = new AbortController();
 
   constructor(context: NativeContext, sink: SocketCallsSink) {
     this.#context = context;
@@ -69,10 +70,11 @@ export class SocketCalls {
 
   /** Called when the client is gone. */
   close(): void {
+    this.#gone.abort(clientGone());
     for (const abort of this.#underWay.values()) abort.abort(clientGone());
   }
 
   #checked(name: "input" | "resize", names: OperationNames, input: object): Promise<object> {
-    return perform(this.#context, name, { names, input, isChecked: true });
+    return perform(this.#context, name, { names, input, isChecked: true, whileWaiting: () => this.#gone.signal });
   }
 }

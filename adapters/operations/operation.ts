@@ -33,8 +33,8 @@ type OperationWaits = Pick<WaitManager, "wait" | "sendAndWait">;
 
 /** Servers that are opened when a request names them. */
 export interface OnDemand {
-  /** Undefined: the server needs no opening. @throws AppError when it may not be opened */
-  reach(server: string | undefined): Promise<void> | undefined;
+  /** Undefined: the server needs no opening. @param whileWaiting as in `Call` @throws AppError when it may not be opened */
+  reach(server: string | undefined, whileWaiting?: Call["whileWaiting"]): Promise<void> | undefined;
   /** The name of the user's own tmux. */
   readonly usersServer: string;
 }
@@ -46,6 +46,8 @@ export interface OperationRequest extends Call {
   readonly isChecked?: true | undefined;
   /** The caller's id for the request. */
   readonly requestId?: string | undefined;
+  /** Another machine's daemon asks: for what is on this machine alone. */
+  readonly isOwnOnly?: boolean | undefined;
 }
 
 /** Other machines: what is there has a name that ends in `@HOST`. */
@@ -133,6 +135,11 @@ export type Scope = keyof Targets;
 export interface Call {
   /** Aborts when the caller no longer wants the output. Only long operations check it. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * For a call that has to wait before it can begin: aborts when the caller leaves. One that has begun is done, unless it is
+   * long (`signal`).
+   */
+  readonly whileWaiting?: (() => AbortSignal) | undefined;
   /** The call had to wait until its server was open. */
   readonly isLate?: boolean | undefined;
   /** By which way it came, for an agent's timeline; default `api`. */

@@ -13,7 +13,7 @@ import { OPERATIONS } from "./operationTable.ts";
 
 /** The operation's synchronous part runs in this turn. @throws AppError */
 export function perform(context: OperationContext, name: OperationName, request: OperationRequest): Promise<object> {
-  const { names, input: given, isChecked = false } = request;
+  const { names, input: given, isChecked = false, signal, whileWaiting } = request;
   const operation = OPERATIONS[name];
   const { remote } = context;
   const work = () => {
@@ -21,7 +21,7 @@ export function perform(context: OperationContext, name: OperationName, request:
     const theirs = remote?.handOver(name, request);
     if (theirs !== undefined) return theirs;
     const ours = here();
-    if (remote === undefined || operation.scope !== "daemon") return ours;
+    if (remote === undefined || operation.scope !== "daemon" || request.isOwnOnly === true) return ours;
     return ours instanceof Promise
       ? ours.then((output) => remote.withTheirs(name, request, output))
       : remote.withTheirs(name, request, ours);
@@ -32,7 +32,7 @@ export function perform(context: OperationContext, name: OperationName, request:
       const input = isChecked ? given : parse(operation.input, given);
       return operation.run(context, target, input, { ...request, isLate }) as object | Promise<object>;
     };
-    const opening = context.onDemand?.reach(names.server);
+    const opening = context.onDemand?.reach(names.server, signal === undefined ? whileWaiting : () => signal);
     return opening === undefined ? act(false) : opening.then(() => act(true));
   };
   return context.measure(name, work, request.requestId);

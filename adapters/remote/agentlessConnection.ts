@@ -5,9 +5,8 @@
  */
 import { rmSync } from "node:fs";
 import { judgeVersion } from "../../daemon/connection/tmuxVersion.ts";
-import { shellWord } from "../../protocol/text/shellWord.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { requireProgram } from "./sshArguments.ts";
+import { requireProgram, scriptLine } from "./sshArguments.ts";
 import type { LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
 import { bareHostFailure, bareTmuxFailure, oneSession, SESSION_REFUSED } from "./sshFailure.ts";
 import { connectedInTime, type SshMaster, startMaster } from "./sshMaster.ts";
@@ -99,8 +98,7 @@ export async function openAgentless(
 }
 
 /** @throws AppError INVALID_ARGUMENT */
-const questionLine = (program: string, origin: string): string =>
-  ["exec", "/bin/sh", "-c", shellWord(QUESTION), "tmuxwire", origin, requireProgram(program)].join(" ");
+const questionLine = (program: string, origin: string): string => scriptLine(QUESTION, origin, requireProgram(program));
 
 async function question(
   options: SshConnectionOptions,

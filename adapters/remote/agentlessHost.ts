@@ -21,7 +21,7 @@ import type { HostRecord } from "./hostBook.ts";
 import type { HostLink } from "./hostLink.ts";
 import { nameOn } from "./hostNames.ts";
 import { ASKED_WITHIN_MS, describeHost } from "./remoteHost.ts";
-import { requireProgram } from "./sshArguments.ts";
+import { requireProgram, scriptLine } from "./sshArguments.ts";
 import { SESSION_MARK } from "./sshSessions.ts";
 
 /** The user's own tmux there. */
@@ -67,6 +67,7 @@ export class AgentlessHost {
   readonly #opening = new Map<string, Promise<void>>();
   readonly #opened = new Map<string, TmuxServer>();
   readonly #stopFollowing: () => void;
+  #checking: Promise<number | null> | undefined;
 
   constructor(options: AgentlessHostOptions) {
     const { record, link, origin } = options;
@@ -89,10 +90,11 @@ export class AgentlessHost {
   /**
    * Opens a server of the host, unless it is open, and connects to the host if need be.
    * @param bare its name there: that of its socket
-   * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`
+   * @throws AppError NOT_FOUND, DAEMON_UNREACHABLE with `details.state`; the reason of `whileWaiting`, if the host was away
    */
-  async reach(bare: string): Promise<void> {
-    await this.link.connection();
+  async reach(bare: string, whileWaiting?: () => AbortSignal): Promise<void> {
+    const signal = this.link.current === undefined ? whileWaiting?.() : undefined;
+    await this.link.connection(signal);
     let opening = this.#opening.get(bare);
     if (opening === undefined) {
       opening = this.#open(bare).catch((error: unknown) => {
@@ -102,6 +104,7 @@ export class AgentlessHost {
       this.#opening.set(bare, opening);
     }
     await opening;
+    signal?.throwIfAborted();
   }
 
   /** The host is connected, and the server is open. */
@@ -112,7 +115,9 @@ export class AgentlessHost {
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
     const { link } = this;
-    const asked = link.state.kind === "connected" ? link.check().catch(() => null) : Promise.resolve(null);
+    const isConnected = link.state.kind === "connected";
+    // Each takes a session, and a machine that is late has enough of them: they share one.
+    const asked = isConnected ? (this.#checking ??= this.#ask()) : Promise.resolve(null);
     const answer = await within<number | null>(this.#options.clock, ASKED_WITHIN_MS, null, (resolve) => {
       void asked.then(resolve);
     });
@@ -132,6 +137,11 @@ export class AgentlessHost {
 
   close(): Promise<void> {
     return this.#leave(() => this.link.close());
+  }
+
+  #ask(): Promise<number | null> {
+    const asked = this.link.check().catch(() => null);
+    return asked.finally(() => (this.#checking = undefined));
   }
 
   async #open(bare: string): Promise<void> {
@@ -201,16 +211,7 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
   };
   const line = (mode: string, { args, tmuxVersion }: TransportOptions): string => {
     const words = withLabel(args).map((word) => shellWord(withOrigin(word, origin)));
-    return [
-      "exec",
-      "sh",
-      "-c",
-      shellWord(remoteScript(SESSION_MARK, tmuxVersion)),
-      "tmuxwire",
-      tmux,
-      mode,
-      ...words,
-    ].join(" ");
+    return scriptLine(remoteScript(SESSION_MARK, tmuxVersion), tmux, mode, ...words);
   };
   const session = (mode: string, hasTerminal: boolean, options: TransportOptions) => {
     const sessions = link.current?.sessions;
@@ -228,16 +229,8 @@ function machineOver({ name, program = "tmux" }: HostRecord, link: AgentlessLink
       const sessions = link.current?.sessions;
       if (sessions === undefined) return { failure: { code: "EHOSTUNREACH", message: away().message }, stdout: "" };
       try {
-        const words = [
-          "exec",
-          "/bin/sh",
-          "-c",
-          shellWord(BEHIND_MARK),
-          "tmuxwire",
-          tmux,
-          ...withLabel(args).map(shellWord),
-        ];
-        const { code, stdout: printed, stderr } = await sessions.run(words.join(" "), timeoutMs);
+        const command = scriptLine(BEHIND_MARK, tmux, ...withLabel(args).map(shellWord));
+        const { code, stdout: printed, stderr } = await sessions.run(command, timeoutMs);
         const [, ...behind] = printed.split(`\n${SESSION_MARK}\n`);
         const stdout = behind.join(`\n${SESSION_MARK}\n`);
         return code === 0 ? { stdout } : { failure: { code, message: stderr }, stdout };

@@ -9,7 +9,7 @@ import type { Timer } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { HostConnection, LinkedHost, SshConnectionOptions } from "./sshConnection.ts";
-import type { HostFailure } from "./sshFailure.ts";
+import { type HostFailure, stays } from "./sshFailure.ts";
 import { endLogin } from "./sshMaster.ts";
 
 /** Between attempts; a caller's is not made sooner after a failure than the first of them. */
@@ -169,7 +169,7 @@ export class HostLink<Connection extends LinkedHost = HostConnection> {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     if (this.#options.clock.nowMs() - this.#connectedMs >= STABLE_MS) this.#failures = 0;
-    this.#ending = connection.close();
+    this.#ending = connection.close().catch(this.#options.onError);
     this.#failed(error);
   }
 
@@ -196,4 +196,3 @@ const closed = (host: string): AppError =>
 
 /** An error without a state is about our own settings, or a bug: no retry mends it. */
 const stateOf = ({ details }: AppError): HostFailure => (details?.["state"] ?? "unreachable") as HostFailure;
-const stays = (error: AppError): boolean => error.details?.["state"] !== "unreachable";

@@ -9,7 +9,7 @@ import { toAppError } from "../../protocol/errors.ts";
 import type { SseEvent } from "../../protocol/text/sse.ts";
 import { SseFollower, SseLoss } from "../client/sseFollower.ts";
 import { retryDelayMs } from "../client/clientEvents.ts";
-import { isPassing, TmuxwireError } from "../client/clientHttp.ts";
+import { type HttpCaller, isPassing, TmuxwireError } from "../client/clientHttp.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
 import { eventResponse } from "../kit/streams/eventResponse.ts";
@@ -97,11 +97,14 @@ async function relay(follower: SseFollower<SseEvent>, write: (event: SseEvent) =
         gap = event;
         continue;
       }
-      if (gap !== undefined) await write(gap);
+      const isAgain = event.event === "open" && isOpen;
+      if (gap !== undefined && !isAgain) await write(gap);
       gap = undefined;
-      if (event.event === "open" && isOpen) continue;
+      if (isAgain) continue;
       isOpen = true;
       await write(event);
+      // The last one: another pane may have the name by now.
+      if (event.event === "closed") return;
     }
   } catch (error) {
     // It was refused when it was asked for again: the pane or the server is gone.
@@ -123,9 +126,9 @@ export async function openThere(
   after?: string,
   query: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const http = await host.http(signal);
   const headers = { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) };
-  return http.open({ method: "GET", path, query, headers, signal }).catch(async (error: unknown) => {
+  const open = (http: HttpCaller): Promise<Response> => http.open({ method: "GET", path, query, headers, signal });
+  return host.send(signal, open).catch(async (error: unknown) => {
     if (error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE") await host.probe();
     throw error;
   });

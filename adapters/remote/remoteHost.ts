@@ -4,6 +4,7 @@ import { sleep, within } from "../../daemon/time/within.ts";
 import type { NativeCheckedHost, NativeHost } from "../../protocol/api/native/nativeHosts.ts";
 import {
   OPERATION_ROUTES,
+  OWN_ONLY_HEADER,
   type OperationName,
   type OperationNames,
   type OperationRoute,
@@ -31,6 +32,8 @@ interface LinkedDaemon {
 
 /** A machine that takes longer is not waited for by what asks all of them. */
 export const ASKED_WITHIN_MS = 1_000;
+/** As many responses as it may owe; it is asked for no more until it gives one. */
+const MAX_OWED = 8;
 /** A daemon that is only slow is left alone. */
 const PROBED_WITHIN_MS = 5_000;
 /** How long a call that may be repeated is, after its connection was lost. */
@@ -45,6 +48,8 @@ export class RemoteHost {
   #probing: Promise<void> | undefined;
   /** It still owes a response that was not waited for. */
   #isLate = false;
+  /** How many of them. */
+  #owed = 0;
   #isForgotten = false;
 
   constructor(record: HostRecord, link: Link, clock: Clock) {
@@ -62,15 +67,31 @@ export class RemoteHost {
   }
 
   /** Waits for a connection that is being made. @throws AppError DAEMON_UNREACHABLE with `details.state`: nothing was sent */
-  async http(signal?: AbortSignal): Promise<HttpCaller> {
+  async #caller(signal?: AbortSignal): Promise<HttpCaller> {
     if (this.#isForgotten) throw new AppError("NOT_FOUND", `host ${JSON.stringify(this.name)} was removed`);
     const { socketPath, host } = await this.link.connection(signal);
     const { token } = host;
     if (this.#http?.socketPath !== socketPath || this.#http.token !== token) {
-      const caller = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+      // Machines that have each other as hosts would ask each other without end.
+      const caller = new HttpCaller({
+        url: "http://localhost",
+        token,
+        fetch: unixFetch(socketPath, { [OWN_ONLY_HEADER]: "1" }),
+      });
       this.#http = { socketPath, token, caller };
     }
     return this.#http.caller;
+  }
+
+  /** A request. A daemon that has another token than the one that was found has done nothing: it is found anew, once. */
+  async send<Result>(signal: AbortSignal | undefined, request: (http: HttpCaller) => Promise<Result>): Promise<Result> {
+    try {
+      return await request(await this.#caller(signal));
+    } catch (error) {
+      if (!(error instanceof TmuxwireError && error.code === "UNAUTHORIZED")) throw error;
+      await this.probe();
+      return request(await this.#caller(signal));
+    }
   }
 
   close(): Promise<void> {
@@ -105,17 +126,21 @@ export class RemoteHost {
   async perform(name: OperationName, names: OperationNames, input: unknown, call: Call): Promise<object> {
     const { idempotent = false, output } = OPERATIONS[name];
     const idempotencyKey = idempotent ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    // What is typed once the host is back, nobody may want by then.
+    const isAway = this.link.state.kind !== "connected";
+    const signal = call.signal ?? (isAway ? call.whileWaiting?.() : undefined);
     let untilMs: number | undefined;
     for (;;) {
       try {
         // oxlint-disable-next-line no-await-in-loop -- the next try follows the one before
-        const http = await this.http(call.signal);
-        // oxlint-disable-next-line no-await-in-loop
-        const sent = await this.#send(http, name, names, input, { ...call, idempotencyKey });
+        const sent = await this.send(signal, (http) =>
+          this.#send(http, name, names, input, { ...call, idempotencyKey }),
+        );
         return withNames(output, sent, (each) => nameOn(this.name, each)) as object;
       } catch (error) {
-        call.signal?.throwIfAborted();
-        const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE";
+        signal?.throwIfAborted();
+        // A status is a response: the daemon there says it of a host of its own.
+        const isLost = error instanceof TmuxwireError && error.code === "DAEMON_UNREACHABLE" && error.status === 0;
         // What the daemon there says, or the reason why nothing was sent.
         if (!isLost && (untilMs === undefined || error instanceof TmuxwireError)) throw asAppError(error);
         const clock = this.#clock;
@@ -126,14 +151,14 @@ export class RemoteHost {
         // oxlint-disable-next-line no-await-in-loop
         await probed;
         // oxlint-disable-next-line no-await-in-loop
-        await sleep(clock, REPEAT_AFTER_MS, call.signal);
+        await sleep(clock, REPEAT_AFTER_MS, signal);
       }
     }
   }
 
   /** Undefined if it does not respond in time, or is not connected. One that is late is not waited for until it responds. */
   async ask(name: OperationName, input: unknown): Promise<object | undefined> {
-    if (this.link.state.kind !== "connected") return undefined;
+    if (this.link.state.kind !== "connected" || this.#owed >= MAX_OWED) return undefined;
     const asked = this.perform(name, {}, input, {}).catch(() => undefined);
     const waitMs = this.#isLate ? 0 : ASKED_WITHIN_MS;
     const answer = await within<object | "late" | undefined>(this.#clock, waitMs, "late", (resolve) => {
@@ -141,7 +166,11 @@ export class RemoteHost {
     });
     if (answer !== "late") return answer;
     this.#isLate = true;
-    void asked.then(() => (this.#isLate = false));
+    this.#owed += 1;
+    void asked.finally(() => {
+      this.#isLate = false;
+      this.#owed -= 1;
+    });
     return undefined;
   }
 

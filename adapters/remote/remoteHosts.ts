@@ -14,14 +14,14 @@ import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { notFound } from "../../protocol/text/nearestName.ts";
 import type { EventReader } from "../kit/streams/eventLog.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
-import type { OperationRequest } from "../operations/operation.ts";
+import type { Call, OperationRequest } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import type { AgentlessHost } from "./agentlessHost.ts";
 import { type HostRecord, MAX_HOSTS } from "./hostBook.ts";
 import { HostAgents } from "./hostAgents.ts";
 import { splitName, withNames } from "./hostNames.ts";
 import { hostEventResponse } from "./hostStreams.ts";
-import { requireDestination } from "./sshArguments.ts";
+import { requireDestination, requireProgram } from "./sshArguments.ts";
 import type { HostLinkState } from "./hostLink.ts";
 import { type Link, RemoteHost } from "./remoteHost.ts";
 
@@ -60,6 +60,8 @@ const LISTS: Readonly<Partial<Record<OperationName, string>>> = {
 export class RemoteHosts implements OtherMachines {
   readonly #options: RemoteHostsOptions;
   readonly #hosts = new Map<string, RemoteHost | AgentlessHost>();
+  /** Those that were removed and have not ended: one that is added under the name uses the same directory. */
+  readonly #leaving = new Map<string, Promise<void>>();
   readonly #listeners = new Set<(name: string, state: HostLinkState) => void>();
   #connecting: Timer | undefined;
   /** When all of them were last tried. */
@@ -108,9 +110,11 @@ export class RemoteHosts implements OtherMachines {
   }
 
   /** Opens the server if it is one of a machine without a daemon. Undefined: nothing needs to be opened. @throws AppError */
-  reach(server: string | undefined): Promise<void> | undefined {
+  reach(server: string | undefined, whileWaiting?: Call["whileWaiting"]): Promise<void> | undefined {
     const found = server === undefined ? undefined : this.#agentless(server);
-    return found === undefined || found.host.isReached(found.name) ? undefined : found.host.reach(found.name);
+    return found === undefined || found.host.isReached(found.name)
+      ? undefined
+      : found.host.reach(found.name, whileWaiting);
   }
 
   isAgentless(server: string): boolean {
@@ -190,8 +194,10 @@ export class RemoteHosts implements OtherMachines {
   }
 
   async add(record: HostRecord, signal: AbortSignal | undefined): Promise<NativeCheckedHost> {
+    await this.#leaving.get(record.name)?.catch(() => undefined);
     if (this.#isClosed) throw shuttingDown();
     requireDestination(record.destination);
+    if (record.program !== undefined) requireProgram(record.program);
     const { name } = record;
     if (this.#hosts.has(name)) {
       throw new AppError(
@@ -215,7 +221,9 @@ export class RemoteHosts implements OtherMachines {
     const host = this.#host(name);
     this.#options.save(this.#records().filter((record) => record.name !== name));
     this.#hosts.delete(name);
-    await host.forget();
+    const left = host.forget().finally(() => this.#leaving.delete(name));
+    this.#leaving.set(name, left);
+    await left;
   }
 
   /** Ends every connection. */

@@ -138,6 +138,19 @@ export const exitArguments = (controlPath: string): readonly string[] => [
  */
 export const hostInfoCommandLine = (program: string): string => `${requireProgram(program)} host-info`;
 
+/** Decodes its first argument and runs it with the others. */
+const RUN_DECODED = `eval "shift; $(printf %b "$1")"`;
+
+/**
+ * A script of `sh` with these arguments, words of a shell already, as a line for the user's shell, whichever it is: csh takes
+ * no line end in quotes, and a `!` even there for its own.
+ */
+export function scriptLine(script: string, ...words: readonly string[]): string {
+  const octal = (char: string): string => `\\0${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  const encoded = script.replaceAll(/[\n!'\\]/g, octal);
+  return ["exec", "/bin/sh", "-c", shellWord(RUN_DECODED), "tmuxwire", shellWord(encoded), ...words].join(" ");
+}
+
 /** A program on the host as a word for its shell: only a path of odd characters is quoted, and `~` stays one. @throws AppError INVALID_ARGUMENT */
 export function requireProgram(program: string): string {
   if (program === "" || /^-|\p{C}/u.test(program)) {

@@ -5,11 +5,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { within } from "../../daemon/time/within.ts";
-import type { AppError } from "../../protocol/errors.ts";
+import { type AppError, ERROR_SURFACES } from "../../protocol/errors.ts";
 import { unixFetch } from "../serving/unixFetch.ts";
 import { cancelArguments, forwardArguments, hostInfoCommandLine } from "./sshArguments.ts";
 import { forwardFailure, hostInfoOf, OPEN_FAILED, type ReachedHost } from "./sshFailure.ts";
 import { connectedInTime, type SshMaster, type SshMasterOptions, startMaster, TEXT_WITHIN_MS } from "./sshMaster.ts";
+
+const UNAUTHORIZED = ERROR_SURFACES.UNAUTHORIZED.httpStatus;
 
 export interface SshConnectionOptions extends SshMasterOptions {
   /** tmuxwire on the host, if it is not on the PATH there; without a daemon there: tmux. */
@@ -20,7 +22,7 @@ export interface SshConnectionOptions extends SshMasterOptions {
 export interface LinkedHost {
   /** What was found there; null if unknown. Foreign text. */
   readonly host: { readonly version: string | null; readonly tmux: string | null };
-  /** Asks the host whether it responds. @throws AppError DAEMON_UNREACHABLE; the signal's reason when it aborts */
+  /** Asks the host whether it responds, to us. @throws AppError DAEMON_UNREACHABLE; the signal's reason when it aborts */
   ask(signal?: AbortSignal): Promise<void>;
   /** Ends ssh and removes its files. Safe to call twice. */
   close(): Promise<void>;
@@ -65,6 +67,8 @@ class SshConnection {
   readonly #master: SshMaster;
   readonly #socketPath: string;
   readonly #fetch: ReturnType<typeof unixFetch>;
+  /** As it was found last. */
+  #token = "";
   /** Takes the forwarding back from a person's connection. */
   #takeBack: readonly string[] | undefined;
   #closing: Promise<void> | undefined;
@@ -100,8 +104,11 @@ class SshConnection {
 
   async ask(signal?: AbortSignal): Promise<void> {
     try {
-      const response = await this.#fetch("http://localhost/livez", signal === undefined ? {} : { signal });
+      const headers = { authorization: `Bearer ${this.#token}` };
+      const asked = { headers, ...(signal === undefined ? {} : { signal }) };
+      const response = await this.#fetch("http://localhost/v1/daemon", asked);
       await response.text();
+      if (response.status === UNAUTHORIZED) throw new Error("it has another token by now");
     } catch (error) {
       signal?.throwIfAborted();
       throw forwardFailure(this.#options, (error as Error).message);
@@ -115,7 +122,9 @@ class SshConnection {
   /** Has the host start its daemon, unless it runs. */
   async #find(): Promise<ReachedHost> {
     const line = hostInfoCommandLine(this.#options.program ?? "tmuxwire");
-    return hostInfoOf(this.#options, await this.#master.command(line));
+    const found = hostInfoOf(this.#options, await this.#master.command(line));
+    this.#token = found.token;
+    return found;
   }
 
   /** Whether a connection gets through to the daemon. */

@@ -16,6 +16,9 @@ export type HostFailure =
   | "version"
   | "refused";
 
+/** Not mended by trying again, which might lock the account. */
+export const stays = (error: AppError): boolean => error.details?.["state"] !== "unreachable";
+
 /** In messages. */
 export interface NamedHost {
   readonly name: string;

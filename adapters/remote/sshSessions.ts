@@ -6,9 +6,9 @@
 import { openPiped } from "../../daemon/host/clients/pipeTransport.ts";
 import type { Transport } from "../../daemon/host/clients/transport.ts";
 import type { Timer } from "../../daemon/time/clock.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, toAppError } from "../../protocol/errors.ts";
 import { commandArguments, terminalArguments } from "./sshArguments.ts";
-import { type CommandEnd, SESSION_REFUSED } from "./sshFailure.ts";
+import { type CommandEnd, SESSION_REFUSED, stays } from "./sshFailure.ts";
 import { connectedInTime, type SshMaster, type SshMasterOptions, startMaster } from "./sshMaster.ts";
 
 /** One fewer than sshd's own default. */
@@ -16,6 +16,8 @@ const SESSIONS_EACH = 9;
 const MAX_CONNECTIONS = 8;
 /** A further connection without sessions is kept for so long. */
 const IDLE_MS = 60_000;
+/** After a login that was refused no other is tried for so long: it could lock the account. */
+const NO_LOGIN_MS = 600_000;
 /** How often a refusal is taken for a session that has ended here and not yet on the host: it is gone in milliseconds. */
 const MAX_TRIES = 20;
 const MAX_ERROR_CHARS = 4_096;
@@ -53,6 +55,7 @@ export class SshSessions {
   readonly #closing = new AbortController();
   #connecting: Promise<void> | undefined;
   #lastNumber = 1;
+  #noLogin: { readonly error: AppError; readonly untilMs: number } | undefined;
 
   /** @param first connected; its end is told to whoever opened it */
   constructor(options: SshMasterOptions, first: SshMaster) {
@@ -187,6 +190,7 @@ export class SshSessions {
   /** @throws AppError RESOURCE_LIMIT, DAEMON_UNREACHABLE */
   async #connect(): Promise<void> {
     const options = this.#options;
+    const { clock } = options;
     const { signal } = this.#closing;
     signal.throwIfAborted();
     const [first] = this.#connections as [Connection];
@@ -199,6 +203,7 @@ export class SshSessions {
         { details: { host: options.name } },
       );
     }
+    if (this.#noLogin !== undefined && clock.nowMs() < this.#noLogin.untilMs) throw this.#noLogin.error;
     this.#lastNumber += 1;
     const lost = (): void => this.#end(connection);
     const master = await startMaster(options, lost, signal, this.#lastNumber);
@@ -207,6 +212,8 @@ export class SshSessions {
       await connectedInTime(options, signal, () => master.connected());
     } catch (error) {
       await master.end();
+      const failure = toAppError(error);
+      if (stays(failure)) this.#noLogin = { error: failure, untilMs: clock.nowMs() + NO_LOGIN_MS };
       throw error;
     }
     master.opened();

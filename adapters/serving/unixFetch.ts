@@ -13,12 +13,13 @@ type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Resp
 /** Statuses whose `Response` must be made with a null body. */
 const NO_BODY = new Set([204, 205, 304]);
 
-export function unixFetch(socketPath: string): Fetch {
+/** @param also further headers of each request */
+export function unixFetch(socketPath: string, also: Readonly<Record<string, string>> = {}): Fetch {
   const agent = new Agent({ keepAlive: true });
   return async (input, init) => {
     const { url, method, headers: given, body, signal } = await asked(input, init);
     const { pathname, search, host } = new URL(url);
-    const headers: Record<string, string> = { ...given, host };
+    const headers: Record<string, string> = { ...also, ...given, host };
     if (body.length > 0) headers["content-length"] = String(body.length);
     return new Promise((resolve, reject) => {
       const sent = httpRequest({ agent, socketPath, method, path: pathname + search, headers }, (incoming) => {

@@ -3,7 +3,7 @@
  * contains a guard, a shell that holds one end of a pipe whose other end is here. When the pipe closes, the guard ends the
  * group as we would, and while it lives no other group can get the group's number.
  */
-import { spawn as spawnChild } from "node:child_process";
+import { type ChildProcess, spawn as spawnChild } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { countSpawn } from "./spawnCount.ts";
 
@@ -59,6 +59,10 @@ sleep ${GROUP_ENDS_WITHIN_MS / 1_000}
 kill -KILL 0) &)
 exec "$@" 3<&-`;
 
+type Started = { readonly pid?: number | undefined } & Partial<
+  Pick<ChildProcess, "stdin" | "stdout" | "stderr" | "stdio">
+>;
+
 export function startGroupedProgram(options: GroupedProgramOptions): GroupedProgram {
   const { file, args, cwd, env, hasInput } = options;
   const child = spawnChild("/bin/sh", ["-c", GUARDED, "sh", file, ...args], {
@@ -68,8 +72,12 @@ export function startGroupedProgram(options: GroupedProgramOptions): GroupedProg
     stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe", "pipe"],
   });
   countSpawn(child.pid);
-  const { pid, stdin, stdout, stderr } = child;
-  const guard = child.stdio[3] as Duplex | null | undefined;
+  child.once("error", () => {
+    if (pid === undefined) options.onClosed();
+  });
+  // Node makes none of the pipes when no descriptor is free (EMFILE).
+  const { pid, stdin, stdout, stderr, stdio }: Started = child;
+  const guard = stdio?.[3] as Duplex | null | undefined;
   let isGuarded = pid !== undefined;
   guard?.once("close", () => (isGuarded = false));
   // It never writes, but its end is noticed only while reading.
@@ -89,16 +97,13 @@ export function startGroupedProgram(options: GroupedProgramOptions): GroupedProg
     options.onExit({ exitCode: exitCode ?? undefined, signal: signal ?? undefined });
     ended();
   });
-  child.once("error", () => {
-    if (pid === undefined) options.onClosed();
-  });
   return {
     pid,
     get unwrittenBytes() {
       return stdin?.writableLength ?? 0;
     },
     write: (bytes, taken) => {
-      if (stdin === null || stdin.destroyed || !stdin.writable) taken(new Error("its input is closed"));
+      if (stdin == null || stdin.destroyed || !stdin.writable) taken(new Error("its input is closed"));
       else stdin.write(bytes, taken);
     },
     signal: (name) => {

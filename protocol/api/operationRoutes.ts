@@ -7,6 +7,9 @@
 /** In every response of the native listener: the daemon's version. */
 export const VERSION_HEADER = "Tmuxwire-Version";
 
+/** Of a request by another machine's daemon: what this machine's own hosts have is not in its lists. */
+export const OWN_ONLY_HEADER = "tmuxwire-own-only";
+
 export interface OperationRoute {
   readonly method: "GET" | "POST" | "DELETE";
   /** `:server`, `:session`, `:pane`, `:recording`, `:agent`, `:worktree`, `:message`, `:host` and `:notification` are the names of the target. */

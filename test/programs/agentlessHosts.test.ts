@@ -97,13 +97,7 @@ test("a server of our own on such a host gets nothing of the login's environment
 });
 
 test("whatever is cut, nothing comes twice, nothing is typed twice, and each hole is declared", async () => {
-  const result = await hostCampaign({
-    cuts: 6,
-    maxMs: 1_000,
-    random: randomFrom(7),
-    agentless: true,
-    onCut: (cut) => require("fs").appendFileSync("/tmp/cuts.txt", cut + "\n"),
-  });
+  const result = await hostCampaign({ cuts: 6, maxMs: 1_000, random: randomFrom(7), agentless: true });
   expect(Math.min(result.bytes, result.typed)).toBeGreaterThan(0);
 });
 

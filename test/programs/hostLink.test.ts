@@ -140,6 +140,21 @@ test("a daemon of the host that ends is found by a check, and started again", as
   expect([host.daemonPid() === first, host.daemonPid() === undefined]).toEqual([false, false]);
 });
 
+test("a daemon of the host that has another token than the one before is found by a check, and connected to anew", async () => {
+  await using host = await sshHost();
+  await using made = linked(host);
+  const { link } = made;
+  const { token } = (await link.connection()).host;
+  process.kill(host.daemonPid() ?? 0, "SIGTERM");
+  await eventually(() => host.daemonPid() === undefined, 10);
+  rmSync(host.sandbox.tokenPath);
+  await host.sandbox.serve();
+  await expect(link.check()).rejects.toMatchObject({ code: "DAEMON_UNREACHABLE" });
+  expect(await link.check()).toBeGreaterThan(0);
+  expect((await link.connection()).host.token).not.toBe(token);
+  expect((await servers(link)).length).toBeGreaterThan(0);
+});
+
 test("one session at a time is enough, and a start-up file may print what it likes", async () => {
   await using host = await sshHost({ sshd: ["MaxSessions 1"] });
   addToStartup(host, "echo 'Welcome to build'; echo tmuxwire-host is not it; printf 'no line end'; echo noise >&2\n");

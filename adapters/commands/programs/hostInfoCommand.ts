@@ -4,6 +4,7 @@ import { paneEnvironment } from "../../../daemon/ops/environment.ts";
 import { localHost } from "../../../daemon/host/localHost.ts";
 import { askVersion } from "../../../daemon/connection/tmuxVersion.ts";
 import type { NativeServer } from "../../../protocol/api/native/nativeResponses.ts";
+import { OWN_ONLY_HEADER } from "../../../protocol/api/operationRoutes.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { HttpCaller } from "../../client/clientHttp.ts";
 import { type HostInfo, hostInfoLine } from "../../remote/hostInfo.ts";
@@ -41,7 +42,11 @@ async function hostInfo(call: CommandCall): Promise<HostInfo> {
     });
   }
   const { token } = await daemonAddress(call);
-  const http = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
+  const http = new HttpCaller({
+    url: "http://localhost",
+    token,
+    fetch: unixFetch(socketPath, { [OWN_ONLY_HEADER]: "1" }),
+  });
   const { signal } = io;
   const [{ servers }, { info }] = await Promise.all([
     http.perform<{ servers: readonly NativeServer[] }>("listServers", {}, {}, { signal }),

@@ -3,9 +3,15 @@ import type { Context } from "hono";
 import type { GenericSchema } from "valibot";
 import { IDEMPOTENCY_KEY_HEADER } from "../../../protocol/api/native/nativeDelivery.ts";
 import { NATIVE_MAX_BODY_BYTES } from "../../../protocol/api/native/nativeRequests.ts";
-import { OPERATION_ROUTES, type OperationName, type OperationRoute } from "../../../protocol/api/operationRoutes.ts";
+import {
+  OPERATION_ROUTES,
+  OWN_ONLY_HEADER,
+  type OperationName,
+  type OperationRoute,
+} from "../../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../../protocol/errors.ts";
 import { visibleError } from "../guard/httpErrors.ts";
+import { requestAbort } from "../guard/requestAbort.ts";
 import type { GuardEnv, RouteHandler } from "../guard/requestGuard.ts";
 import type { Route } from "../guard/routes.ts";
 import { longResponse, streamedResponse, textResponse, wantsLines, wantsText } from "../streams/longResponse.ts";
@@ -110,8 +116,10 @@ function performing(
         names: c.req.param(),
         input: inputOf(c),
         signal,
+        whileWaiting: () => requestAbort(c).signal,
         idempotencyKey,
         requestId: c.get("requestId"),
+        isOwnOnly: operation.scope === "daemon" && c.req.header(OWN_ONLY_HEADER) !== undefined,
         by,
         ...listener,
       });

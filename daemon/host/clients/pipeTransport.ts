@@ -35,19 +35,21 @@ export function openPiped(program: PipedProgram): Transport & { readonly endInpu
     closed = true;
     onClose();
   };
-  child.stdout.on("data", onData);
-  if (onErrors === undefined) child.stderr.resume();
-  else child.stderr.on("data", onErrors);
   child.once("close", close);
   child.once("error", close);
+  // Node makes no pipes when no descriptor is free (EMFILE).
+  const { stdin, stdout, stderr }: Partial<Pick<typeof child, "stdin" | "stdout" | "stderr">> = child;
+  stdout?.on("data", onData);
+  if (onErrors === undefined) stderr?.resume();
+  else stderr?.on("data", onErrors);
   // A write after the client is gone is reported by `close`, not here.
-  child.stdin.on("error", () => undefined);
+  stdin?.on("error", () => undefined);
   return {
     pid: child.pid ?? -1,
     write: (text) => {
-      if (!closed) child.stdin.write(text);
+      if (!closed) stdin?.write(text);
     },
-    endInput: () => void child.stdin.end(),
+    endInput: () => void stdin?.end(),
     close: () => {
       if (!closed) child.kill("SIGHUP");
     },

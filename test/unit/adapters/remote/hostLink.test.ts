@@ -15,12 +15,15 @@ let outcomes: AppError[];
 let attemptsMs: number[];
 let lose: (error: AppError) => void;
 let closed: number;
+let closing: Error | undefined;
+let errors: unknown[];
 let responds: boolean;
 let kinds: string[];
 
 beforeEach(() => {
   clock = new FakeClock();
   [outcomes, attemptsMs, closed, responds, kinds] = [[], [], 0, true, []];
+  [closing, errors] = [undefined, []];
   link = new HostLink({
     name: "build",
     destination: "build",
@@ -29,7 +32,7 @@ beforeEach(() => {
     env: {},
     clock,
     nowUnixMs: () => 1_000_000 + clock.nowMs(),
-    onError: () => undefined,
+    onError: (error) => errors.push(error),
     random: () => 1,
     open: (_options, onLost) => {
       attemptsMs.push(clock.nowMs());
@@ -42,7 +45,7 @@ beforeEach(() => {
         ask: () => (responds ? Promise.resolve() : Promise.reject(failure("unreachable"))),
         close: () => {
           closed += 1;
-          return Promise.resolve();
+          return closing === undefined ? Promise.resolve() : Promise.reject(closing);
         },
       });
     },
@@ -124,6 +127,15 @@ describe("a connection that is lost", () => {
     expect([link.state.kind, link.current?.host.token, closed]).toEqual(["unreachable", undefined, 1]);
     await advance(1_000);
     expect([link.state.kind, link.current?.host.token, attemptsMs]).toEqual(["connected", "secret", [0, 1_000]]);
+  });
+
+  test("is restored also where its files could not be removed", async () => {
+    await link.connection();
+    closing = new Error("EBUSY");
+    lose(failure("unreachable"));
+    await advance(1_000);
+    expect([link.state.kind, errors]).toEqual(["connected", [closing]]);
+    closing = undefined;
   });
 
   test("soon after it was made counts as a failure, later it does not", async () => {

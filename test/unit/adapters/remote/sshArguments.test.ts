@@ -6,6 +6,7 @@ import {
   forwardArguments,
   hostInfoCommandLine,
   masterArguments,
+  scriptLine,
 } from "../../../../adapters/remote/sshArguments.ts";
 
 /** What ssh itself makes of them, without connecting. */
@@ -65,4 +66,15 @@ test("the command on the host", () => {
   expect(hostInfoCommandLine("/opt/it's here/tmuxwire")).toBe("'/opt/it'\\''s here/tmuxwire' host-info");
   expect(() => hostInfoCommandLine("a\nb")).toThrow(/is no path of a program/);
   expect(() => hostInfoCommandLine("-x")).toThrow(/is no path of a program/);
+});
+
+test("a script is one line for any shell, without what csh takes for its own, and runs as it is", () => {
+  const script = `printf '%s\\n' "$1" '!\\' &&\n{ ! false; } && cat`;
+  const line = scriptLine(script, "'it'\\''s'");
+  expect(line).not.toMatch(/[!\n]/);
+  expect(spawnSync("sh", ["-c", line], { input: "input", encoding: "utf8" })).toMatchObject({
+    status: 0,
+    stdout: "it's\n!\\\ninput",
+    stderr: "",
+  });
 });
