@@ -171,6 +171,8 @@ async function pasteAtPrompt(
   const { watch, deadlineMs, reader } = work;
   return pasteAfterCapture(work, profile, text, async (now, version) => {
     requireAccepting(watch, profile, request);
+    // One that runs what somebody has entered takes none meanwhile.
+    if (profile.kind !== "agent") requirePasteable(watch, profile, text);
     if (now.dialog !== undefined) throw openDialog(now, "a question is open in the pane; answer it first");
     // It may be ready by the title that its predecessor has left, or by the box.
     const isDrawn = goesOn(now) && !(profile.kind === "agent" && reader.hasPrintedNothing);

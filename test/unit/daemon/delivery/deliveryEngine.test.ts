@@ -327,6 +327,17 @@ describe("nothing is typed", () => {
     expect(written(plain)).toEqual(["a\nb"]);
   });
 
+  test("of several lines to what has begun to take none since it was looked at", async () => {
+    const plain = new FakePane("generic");
+    plain.say("\u001b[?2004h");
+    plain.afterCapture = (count): void => {
+      if (count === 1) plain.say("\u001b[?2004l");
+    };
+    const { work } = deliver(plain, { text: "a\nb" });
+    await expect(plain.during(work)).rejects.toMatchObject({ details: { bracketedPaste: "off" } });
+    expect(plain.typed).toEqual([]);
+  });
+
   test("to a program of which only tmux's word is known, unless the request names its profile", async () => {
     const plain = new FakePane("generic");
     plain.foreground = { pid: 5, command: "cat", processes: undefined };
