@@ -180,6 +180,16 @@ test.skipIf(!has("zsh")).each(["correct", "correct_all", "extended_glob"])(
   },
 );
 
+test.skipIf(!has("zsh"))("zsh without UTF-8 runs what it cannot show", async () => {
+  const folder = join(home, "C");
+  mkdirSync(folder);
+  writeFileSync(join(folder, ".zshrc"), "PS1='$ '\n");
+  // Of as many letters as the word has bytes.
+  writeFileSync(join(folder, "tests"), "");
+  await using shell = await all.session({ command: ["env", "LC_ALL=C", `ZDOTDIR=${folder}`, "zsh"], cwd: folder });
+  expect(await shell.pane.run("echo é日", { timeoutMs: 20_000 })).toMatchObject({ output: "é日\n", exitCode: 0 });
+});
+
 test("a run that is given up before Enter leaves no line behind that somebody else could enter", async () => {
   await using shell = await bash("PS1='$ '\n");
   const { pane } = shell;
