@@ -15,12 +15,12 @@
 import { invalidArgument } from "../../protocol/errors.ts";
 import { columnsOf } from "../panes/columns.ts";
 
-/** How a shell quotes: `ansi` knows `$'…'`, `plain` only `'…'`, `fish` has its own escapes inside `'…'`. */
-export type ShellKind = "ansi" | "plain" | "fish";
+/** How a shell quotes: `ansi` and `zsh` know `$'…'`, `plain` only `'…'`, `fish` has its own escapes inside `'…'`. */
+export type ShellKind = "ansi" | "zsh" | "plain" | "fish";
 
 const SHELLS: ReadonlyMap<string, ShellKind> = new Map([
   ["bash", "ansi"],
-  ["zsh", "ansi"],
+  ["zsh", "zsh"],
   ["ksh", "ansi"],
   ["ksh93", "ansi"],
   ["mksh", "ansi"],
@@ -89,6 +89,7 @@ export const SHELL_INTEGRATION_MARKS: ShellMarks = {
 /** How a shell gets a secret without starting a program: 30 bits of its own, or the kernel's. */
 const SECRETS: Readonly<Record<ShellKind, string>> = {
   ansi: "_tw=$RANDOM$RANDOM",
+  zsh: "_tw=$RANDOM$RANDOM",
   // dash has no $RANDOM; without /proc, $RANDOM is the fallback.
   plain: "{ read -r _tw </proc/sys/kernel/random/uuid; } 2>/dev/null || _tw=$RANDOM$RANDOM",
   fish: "set -g _tw (random)(random)",
@@ -109,9 +110,14 @@ export function requireTypable(command: string): void {
 
 /**
  * A command that does nothing. In vi's command mode, which cannot be detected, `i` starts to insert and the line becomes a
- * comment, and zsh's `:` swallows it.
+ * comment, and zsh's `:` swallows it. To zsh `i#` may be a pattern that matches no file (EXTENDED_GLOB).
  */
-const COMMENT_IN_COMMAND_MODE = " : i#;";
+const COMMENT_IN_COMMAND_MODE: Readonly<Record<ShellKind, string>> = {
+  ansi: " : i#;",
+  zsh: " :;",
+  plain: " : i#;",
+  fish: " : i#;",
+};
 
 /** Where a line is typed: its first column, from 0, and the size of the screen. */
 export interface LinePlace {
@@ -174,8 +180,15 @@ interface Erasure {
   readonly col: number;
 }
 
-/** Leaves the command's status, for the next prompt, and nothing else. A subshell would be in the foreground for a moment. */
-const RESTORED = "_twr() { unset -f _twr; unset _tw _twc _tws; return $1; }; _twr $_tws";
+/**
+ * Leaves the command's status, for the next prompt, and nothing else. A subshell would be in the foreground for a moment. zsh
+ * asks about a name that it does not know yet (CORRECT), and about a word that is almost that of a file (CORRECT_ALL).
+ */
+const RESTORED: Readonly<Record<Exclude<ShellKind, "fish">, string>> = {
+  ansi: "_twr() { unset -f _twr; unset _tw _twc _tws; return $1; }; _twr $_tws",
+  zsh: '() { unset "_tw" "_twc" "_tws"; return $1; } $_tws',
+  plain: "_twr() { unset -f _twr; unset _tw _twc _tws; return $1; }; _twr $_tws",
+};
 
 /** What puts the command into the history. bash removes the line that does it, if that is there. */
 const HISTORY: Readonly<Record<string, string>> = {
@@ -193,7 +206,7 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
   const status = kind === "fish" ? "$status" : "$?";
   const osc = (rest: string): string => `\\033]${OSC};${nonce};${rest};%s\\a`;
   const end = (of: string): string => `printf '${osc("D;%s")}' ${of} $_tw`;
-  const quoted = quoteFor(kind, command);
+  const quoted = quoteFor(kind, command, erasure === undefined);
   const parts =
     erasure === undefined
       ? [SECRETS[kind], `printf '${osc("C")}' $_tw`, `eval ${quoted}`, end(status)]
@@ -204,9 +217,9 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
           'eval "$_twc"',
           ...(kind === "fish"
             ? [`set -g _tws ${status}`, end("$_tws"), "set -e _tw _twc", "test $_tws = 0"]
-            : ["_tws=$?", end("$_tws"), RESTORED]),
+            : ["_tws=$?", end("$_tws"), RESTORED[kind]]),
         ];
-  const line = `${COMMENT_IN_COMMAND_MODE} ${parts.join("; ")}`;
+  const line = `${COMMENT_IN_COMMAND_MODE[kind]} ${parts.join("; ")}`;
   if (kind === "plain" && line.split("\n").some((part) => Buffer.byteLength(part) > MAX_COOKED_LINE_BYTES)) {
     throw invalidArgument(
       "the command is too long: this shell reads lines of about 4,000 bytes; put it into a script file",
@@ -251,9 +264,12 @@ export function isReadWhole(kind: ShellKind, command: string): boolean {
   return kind === "fish" ? SIMPLE.fish.test(command) && !ASSIGNMENT.test(bare) : SIMPLE.others.test(command);
 }
 
-function quoteFor(kind: ShellKind, command: string): string {
-  if (kind === "ansi" && !isPlainText(command)) {
-    return `$'${command.replaceAll(/['\\!\p{Cc}]/gu, (character) => (character === "'" ? "\\'" : octal(character)))}'`;
+/** @param isUnseen nobody looks how the shell's editor shows it: zsh's, in a locale without UTF-8, puts `?` for other letters */
+function quoteFor(kind: ShellKind, command: string, isUnseen: boolean): string {
+  const isPlain = kind === "zsh" && isUnseen ? /^[ -~]*$/.test(command) : isPlainText(command);
+  if ((kind === "ansi" || kind === "zsh") && !isPlain) {
+    const escaped = kind === "zsh" && isUnseen ? /['\\!]|[^ -~]/gu : /['\\!\p{Cc}]/gu;
+    return `$'${command.replaceAll(escaped, (character) => (character === "'" ? "\\'" : octal(character)))}'`;
   }
   if (kind === "fish") {
     const quoted = command.replaceAll(/['\\]/g, (character) => `\\${character}`);

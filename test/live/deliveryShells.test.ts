@@ -94,4 +94,16 @@ describe("any other program", () => {
     expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
     rmSync(directory, { recursive: true });
   });
+
+  test("has taken a line that takes several rows, too", async () => {
+    await using fixture = await ownedFixture();
+    using on = engines();
+    const target = await paneWith(fixture.server, [process.execPath, "-i"]);
+    using watched = await atPrompt(target, on);
+    expect(watched.current.profile).toBe("generic");
+    const from = fixture.server.output(target.pane).outputSeq;
+    const text = `"${"word ".repeat(40)}".length + ${"0 + ".repeat(10)}1000`;
+    expect(await on.delivery.submit({ ...target, text, profile: "generic" })).toMatchObject({ outcome: "submitted" });
+    await seen(fixture.server.output(target.pane), from, "1200");
+  });
 });

@@ -157,6 +157,39 @@ describe("an editor that shows the line in another way", () => {
   });
 });
 
+test.skipIf(!has("zsh")).each(["correct", "correct_all", "extended_glob"])(
+  "zsh with %s: the line that runs a command is neither asked about nor taken for a pattern",
+  async (option) => {
+    mkdirSync(join(home, option), { recursive: true });
+    writeFileSync(join(home, option, ".zshrc"), `PS1='$ '\nsetopt ${option}\n`);
+    // Almost what the line and the command say.
+    for (const name of ["tw", "test"]) writeFileSync(join(home, option, name), "");
+    const command = ["env", `ZDOTDIR=${join(home, option)}`, "zsh"];
+    await using shell = await all.session({ command, cwd: join(home, option) });
+    const { pane } = shell;
+    expect(await pane.run("(exit 3)", { timeoutMs: 10_000 })).toMatchObject({ output: "", exitCode: 3 });
+    expect((await pane.run("mkdir tests; gti; ls -d tests", { timeoutMs: 10_000 })).output).toContain("\ntests\n");
+    expect((await pane.run("echo ${(ok)parameters[(I)_tw*]}")).output).toBe("_tw _twc\n");
+    const { lines } = await pane.capture({ lines: 400, joined: true });
+    expect(lines.filter((line) => line.startsWith("$"))).toEqual([
+      "$ (exit 3)",
+      "$ mkdir tests; gti; ls -d tests",
+      "$ echo ${(ok)parameters[(I)_tw*]}",
+      "$",
+    ]);
+  },
+);
+
+test.skipIf(!has("zsh"))("zsh without UTF-8 runs what it cannot show", async () => {
+  const folder = join(home, "C");
+  mkdirSync(folder);
+  writeFileSync(join(folder, ".zshrc"), "PS1='$ '\n");
+  // Of as many letters as the word has bytes.
+  writeFileSync(join(folder, "tests"), "");
+  await using shell = await all.session({ command: ["env", "LC_ALL=C", `ZDOTDIR=${folder}`, "zsh"], cwd: folder });
+  expect(await shell.pane.run("echo é日", { timeoutMs: 20_000 })).toMatchObject({ output: "é日\n", exitCode: 0 });
+});
+
 test("a run that is given up before Enter leaves no line behind that somebody else could enter", async () => {
   await using shell = await bash("PS1='$ '\n");
   const { pane } = shell;

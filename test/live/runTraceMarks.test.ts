@@ -299,7 +299,7 @@ const HABITS: readonly Habit[] = [
   bashHabit("set -e", "", { lines: ["set -e", "! true", "echo fine", ENV] }),
   bashHabit("set -x", "", { lines: ["set -x", "echo fine", "(exit 3)"] }),
   bashHabit("set -a", "", { lines: ["set -a", "echo fine", ENV] }),
-  bashHabit("no prompt expansion", "shopt -u promptvars"),
+  bashHabit("no prompt expansion", "shopt -u promptvars", { marked: false }),
   bashHabit("a seeded RANDOM", "", { lines: ["RANDOM=42", "echo $RANDOM", "echo $RANDOM"] }),
   bashHabit("a second bash", "", { lines: ["bash --norc", ENV, "false", "exit", 'echo "$?"'] }),
   bashHabit("sh as a program", "", { lines: [`sh -c "${ENV}"`, `bash -c "${ENV}"`] }),
@@ -325,6 +325,7 @@ const HABITS: readonly Habit[] = [
   ),
   zshHabit("set -x", "", { lines: ["PS4=+", "set -x", "echo fine", "(exit 3)", "printf abc"] }),
   zshHabit("set -e", "", { lines: ["set -e", "! true", "echo fine", ENV] }),
+  zshHabit("questions about words", "setopt correct_all", { lines: AFTER_FAILURE_ZSH }),
   zshHabit("a seeded RANDOM", "", { lines: ["RANDOM=42", "echo $RANDOM", "echo $RANDOM"] }),
   zshHabit("a second zsh", "", {
     lines: ["zsh -f", ENV, "exit 4", 'echo "$?"', "zsh", ENV, "exit", `zsh -c "${ENV}"`],
@@ -403,6 +404,20 @@ test.each(["exec bash --norc", "unset PROMPT_COMMAND", "PROMPT_COMMAND=true"])(
     expect(await ours.pane.run("echo a; false")).toMatchObject({ method: "marker", output: "a\n", exitCode: 1 });
   },
 );
+
+test.each([
+  ["zsh", ".zshrc", "setopt correct"],
+  ["zsh", ".zshrc", "setopt correct_all"],
+  ["zsh", ".zshrc", "setopt extended_glob"],
+  ["bash", ".bash_profile", "shopt -u promptvars"],
+])("%s that has in its %s: %s, runs what is not quite a name, and tells the status", async (shell, file, option) => {
+  await using ours = await start(shell, { files: { [file]: `PS1='$ '\n${option}\n`, test: "", tw: "" } });
+  for (const line of ["mkdir tests", "gti", "for name in tests; do ls -d $name; (exit 3); done"]) {
+    const { output, exitCode } = await ours.pane.run(line, { timeoutMs: 10_000 });
+    expect([line, exitCode]).toEqual([line, line === "gti" ? 127 : line === "mkdir tests" ? 0 : 3]);
+    if (line.startsWith("for")) expect(output).toBe("tests\n");
+  }
+});
 
 test("what a run needs of a shell is there, also when a command is interrupted or not complete", async () => {
   await using ours = await start("bash", { files: { ".bash_profile": "PS1='$ '" } });

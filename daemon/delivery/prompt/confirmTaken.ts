@@ -55,7 +55,8 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   const { watch } = work;
   const { profile, atEnter, enterRead } = entered;
   const wasBusy = atEnter.state === "busy";
-  const taken = wasBusy ? "queued" : "submitted";
+  // Anything else is busy because our text hides its prompt.
+  const taken = wasBusy && profile.kind === "agent" ? "queued" : "submitted";
   const mayBeLost = profile.submit.mayLose && !wasBusy;
   let presses = 1;
   let capturedAt = -1;

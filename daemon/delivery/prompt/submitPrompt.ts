@@ -169,18 +169,19 @@ async function pasteAtPrompt(
   text: string,
 ): Promise<ScreenCapture> {
   const { watch, deadlineMs, reader } = work;
-  return pasteAfterCapture(work, profile, text, async (now) => {
+  return pasteAfterCapture(work, profile, text, async (now, version) => {
     requireAccepting(watch, profile, request);
+    // One that runs what somebody has entered takes none meanwhile.
+    if (profile.kind !== "agent") requirePasteable(watch, profile, text);
     if (now.dialog !== undefined) throw openDialog(now, "a question is open in the pane; answer it first");
     // It may be ready by the title that its predecessor has left, or by the box.
     const isDrawn = goesOn(now) && !(profile.kind === "agent" && reader.hasPrintedNothing);
     if (!isDrawn && reader.isNew && request.whileUnknown !== "type") {
-      await untilNext(work);
+      await untilNext(work, version);
       return false;
     }
     const typed = now.box?.typed ?? "";
     if (typed === "") return true;
-    const { version } = watch;
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
     request.onStage?.("held");
     // Others may interrupt a turn or answer a question meanwhile.
@@ -193,8 +194,8 @@ async function pasteAtPrompt(
 }
 
 /** Until something shows, or the program is not new any more. @throws AppError WRONG_STATE when the caller waits no longer */
-async function untilNext({ watch, deadlineMs, whileFree }: Work): Promise<void> {
-  const { version, clock } = watch;
+async function untilNext({ watch, deadlineMs, whileFree }: Work, version: number): Promise<void> {
+  const { clock } = watch;
   await whileFree(async () => {
     await watch.next(version, Math.min(clock.nowMs() + NEW_AGAIN_MS, deadlineMs));
     if (clock.nowMs() >= deadlineMs) throw stillStarting(watch);
@@ -223,23 +224,24 @@ export const boxNotEmpty = (
 
 /**
  * What is not in brackets could answer a dialog: then nothing may have arrived between the capture and the paste.
- * @param require false: capture again
+ * @param require gets the capture, and the version before it; false: capture again
  */
 export async function pasteAfterCapture(
   work: Work,
   profile: Profile,
   text: string,
-  require: (now: ScreenCapture) => boolean | Promise<boolean>,
+  require: (now: ScreenCapture, version: number) => boolean | Promise<boolean>,
 ): Promise<ScreenCapture> {
   const { watch, reader, keys, deadlineMs } = work;
   const parts = [{ kind: "paste", bytes: encodeUtf8(text) }] as const;
   const beforeWrite = (): void => noteWrite(work);
   const isInert = profile.kind === "agent" && bracketedPasteOf(watch.source) === "on";
   for (let tries = 1; tries <= MAX_EXACT_CAPTURES && watch.clock.nowMs() < deadlineMs;) {
+    const { version } = watch;
     const now = await takeCapture(watch, profile);
     // What is on the screen then belongs to another program.
     reader.requireReading();
-    if (!(await require(now))) continue;
+    if (!(await require(now, version))) continue;
     tries += 1;
     if (isInert) await keys.type(parts, beforeWrite);
     else if (!(await keys.typeOn(now.capture, parts, beforeWrite))) continue;

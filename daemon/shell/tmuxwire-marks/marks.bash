@@ -34,8 +34,9 @@ if [[ ${PROMPT_COMMAND+set} ]]; then
   fi
 fi
 unset _tmuxwire_theirs
-# PS0 is new in bash 4.4. A DEBUG trap would see our commands. Marks of another integration are not doubled.
-if ((_tmuxwire_version < 404)) || [[ ${TMUX-} != *",$PPID,"* || -n ${1-} ]] ||
+# PS0 is new in bash 4.4, and may not expand variables. A DEBUG trap would see our commands. Marks of another integration are
+# not doubled.
+if ((_tmuxwire_version < 404)) || ! shopt -q promptvars || [[ ${TMUX-} != *",$PPID,"* || -n ${1-} ]] ||
   [[ "${PS0-}${PS1-}${PROMPT_COMMAND[*]-}$(declare -f)" == *']133;'* ]]; then return 0; fi
 
 _tmuxwire_next() {

@@ -39,15 +39,16 @@ if [[ -o interactive && ${TMUX-} == *,$PPID,* ]]; then
         _tmuxwire_next
       } 2>/dev/null
     }
+    # Where zsh asks whether a typed word is meant, a command is not typed as it is.
     _tmuxwire_prompt() {
-      { if [[ -t 1 ]]; then builtin print -n '\e]133;A;tmuxwire\a'; fi } 2>/dev/null
+      { if [[ -t 1 && ! -o correct && ! -o correctall ]]; then builtin print -n '\e]133;A;tmuxwire\a'; fi } 2>/dev/null
     }
     _tmuxwire_command() {
       { if [[ -t 1 ]]; then builtin print -n "\e]133;C;tmuxwire=$_tmuxwire_key\a"; fi } 2>/dev/null
     }
     # The line that removes itself (daemon/shell/shellLine.ts) puts its command into the history.
     _tmuxwire_history() {
-      { [[ $1 != *' : i#; _tw='* ]] } 2>/dev/null
+      { [[ $1 != *' :; _tw='* ]] } 2>/dev/null
     }
     zshaddhistory_functions+=(_tmuxwire_history)
     precmd_functions=(_tmuxwire_done $precmd_functions _tmuxwire_prompt)

@@ -189,6 +189,20 @@ describe("Enter", () => {
   });
 });
 
+test("a line that is so long that its row does not look like a prompt any more is not queued", async () => {
+  const pane = new FakePane("generic");
+  pane.draw(["> "]);
+  pane.answer = ({ paste }) => {
+    if (paste === undefined) pane.draw(["> fix", "it", "done", "> "], { col: 2, row: 3 });
+    else {
+      pane.draw(["> fix", "it"], { col: 2, row: 1 });
+      // What its screen says, of which nobody knows that it is our text.
+      pane.become("busy");
+    }
+  };
+  expect(await pane.during(deliver(pane).work)).toMatchObject({ outcome: "submitted", enterPresses: 1 });
+});
+
 describe("a text", () => {
   const shows = (pane: FakePane, text: string, row = 1): void =>
     pane.draw(prompt(text, row === 1 ? [] : ["● more"]), { col: 2 + text.length, row });
@@ -325,6 +339,17 @@ describe("nothing is typed", () => {
     plain.say("\u001b[?2004h");
     await plain.during(deliver(plain, { text: "a\nb" }).work);
     expect(written(plain)).toEqual(["a\nb"]);
+  });
+
+  test("of several lines to what has begun to take none since it was looked at", async () => {
+    const plain = new FakePane("generic");
+    plain.say("\u001b[?2004h");
+    plain.afterCapture = (count): void => {
+      if (count === 1) plain.say("\u001b[?2004l");
+    };
+    const { work } = deliver(plain, { text: "a\nb" });
+    await expect(plain.during(work)).rejects.toMatchObject({ details: { bracketedPaste: "off" } });
+    expect(plain.typed).toEqual([]);
   });
 
   test("to a program of which only tmux's word is known, unless the request names its profile", async () => {

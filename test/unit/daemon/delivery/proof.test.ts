@@ -561,6 +561,19 @@ describe("a box with somebody's text in it", () => {
     expect(still.typed).toEqual([]);
   });
 
+  test("that somebody takes out while it is looked at is not waited for", async () => {
+    const pane = new BoxPane("claude", { box: "half" });
+    pane.afterCapture = (count): void => {
+      // The look still shows it, and nothing comes after this.
+      if (count !== 1) return;
+      pane.box = "";
+      pane.show();
+    };
+    const result = await pane.during(submit(pane, { whileTyping: "wait", timeoutMs: 9_000 }));
+    expect(result.outcome).toBe("submitted");
+    expect(pane.typed[0]!.atMs).toBeLessThan(1_000);
+  });
+
   test("is waited for without holding the pane, in which others go first", async () => {
     const pane = new BoxPane("claude", { box: "half" });
     const delivery = deliveryTo(pane);

@@ -20,7 +20,7 @@ const end = (status: number, secret = SECRET): string => `\u001b]5151;${NONCE};D
 describe("the typed line", () => {
   test.each([
     ["bash", "ansi"],
-    ["-zsh", "ansi"],
+    ["-zsh", "zsh"],
     ["/usr/bin/dash", "plain"],
     ["fish", "fish"],
     ["vim", undefined],
@@ -60,7 +60,7 @@ describe("the typed line", () => {
   });
 
   test.each(["touch a\0b", "\ud800"])("refuses %j everywhere", (command) => {
-    for (const kind of ["ansi", "plain", "fish"] as const) {
+    for (const kind of ["ansi", "zsh", "plain", "fish"] as const) {
       expect(() => shellLine(kind, command, NONCE)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     }
   });
