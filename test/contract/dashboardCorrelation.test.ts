@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 let scene: DashboardScene;
@@ -99,5 +100,23 @@ describe("a hook is assigned to its agent", () => {
     expect(await scene.card(agentId)).toBeUndefined();
     expect(await methodOf({})).toEqual([200, "db_session_id", false, agentId]);
     expect(await scene.card(agentId)).toBeDefined();
+  });
+
+  test.each([true, false])("an ended agent is followed again in its pane, named by its hook: %s", async (isNamed) => {
+    const agentId = await scene.register();
+    await scene.hook("session-end");
+    await methodOf({ source: "resume", ...(isNamed ? { tmux_pane: scene.pane } : {}) });
+    await eventually(async () => (await scene.card(agentId))?.["is_bridge_connected"] === true);
+    scene.shows("asking", undefined);
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, readiness: { state: "asking" } });
+  });
+
+  test("an ended agent that names no pane is in none that others have meanwhile", async () => {
+    const agentId = await scene.register();
+    await scene.hook("session-end");
+    const other = await scene.hook("session-start", { session_id: "s2", cwd: "/tmp", tmux_pane: scene.pane });
+    await methodOf({});
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
+    expect(await scene.card(Number(other.json["agent_id"]))).toMatchObject({ tmux_pane_id: scene.pane });
   });
 });

@@ -133,3 +133,28 @@ test("a session that was known before goes on in the process that was found, unl
   const [only, ...others] = await untilCards(dashboard, (cards) => cards.length === 1 && isReady(cards));
   expect([only?.agent_id, only?.["tmux_pane_id"], others]).toEqual([json["agent_id"], pane, []]);
 });
+
+test("its card is gone with its session, and does not come back while its process still ends", async () => {
+  using desk = scene.desk();
+  await using dashboard = await dashboardFixture(scene.server, { running: desk.agents });
+  const agent = await scene.start("work", "inkPrompt", { busyMs: 0 });
+  await untilCards(dashboard, isReady);
+  const [found] = desk.agents.agents();
+  const said = { session_id: "s1", tmux_pane: paneOf("work"), working_directory: scene.socket.directory };
+  await dashboard.hook("session-start", said);
+  await dashboard.hook("session-end", said);
+  await agent.tell("busy");
+  await eventually(() => found?.readiness?.state === "busy");
+  expect(await cardsOf(dashboard)).toEqual([]);
+  // A session that begins in the same process is another one.
+  await dashboard.hook("session-start", { ...said, session_id: "s2", source: "clear" });
+  await untilCards(dashboard, isReady);
+  await agent.tell("idle");
+  await untilCards(dashboard, ([card]) => card?.["running"] !== null);
+  await dashboard.hook("session-end", { ...said, session_id: "s2" });
+  await agent.tell("busy");
+  await eventually(() => found?.readiness?.state === "busy");
+  await agent.tell("exit");
+  await eventually(() => found?.endedUnixMs !== undefined);
+  expect(await cardsOf(dashboard)).toEqual([]);
+});

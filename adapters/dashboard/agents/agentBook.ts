@@ -112,8 +112,12 @@ export class AgentBook {
     const known = this.#agents.get(agent.record.id);
     if (known !== undefined) return known;
     this.#requireRoom();
+    const { tmuxPaneId, paneServer } = agent.record;
+    // Others may have its pane by now, and it may be another process.
+    const isTaken = tmuxPaneId !== undefined && this.inPane(tmuxPaneId, paneServer) !== undefined;
+    const nowhere = isTaken ? { tmuxPaneId: undefined, paneServer: undefined } : {};
     this.#agents.set(agent.record.id, agent);
-    this.update(agent, { endedUnixMs: undefined });
+    this.update(agent, { endedUnixMs: undefined, process: undefined, ...nowhere });
     return agent;
   }
 

@@ -78,7 +78,10 @@ export class PaneLinks {
     const { pane, tmuxSession } = reported;
     const reportedSec = this.places.uptimeSec();
     if (pane === undefined) {
-      this.#isIn(agent, this.places.livePane(agent), reportedSec);
+      const there = this.places.livePane(agent);
+      if (there === undefined) return;
+      this.moved(agent, there, agent.record.tmuxSession);
+      this.#isIn(agent, there, reportedSec);
       return;
     }
     this.presence.whenListed(agent, () => {
@@ -96,8 +99,7 @@ export class PaneLinks {
     if (tmuxPaneId !== undefined) running.reported(server, tmuxPaneId, report);
   }
 
-  #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
-    if (pane === undefined) return;
+  #isIn(agent: Agent, pane: PaneId, reportedSec: number): void {
     this.refollow(agent);
     const link = this.#links.get(agent.record.id);
     if (link !== undefined) link.reportedSec = reportedSec;
@@ -105,9 +107,10 @@ export class PaneLinks {
     this.#context.reported(agent, pane);
   }
 
-  /** The pane that was named, or another one: it has moved. */
+  /** It is in this pane, perhaps since now, or again after its end. */
   moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
-    if (this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
+    const isNew = this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other));
+    if (isNew || !this.#links.has(agent.record.id)) this.#attach(agent);
   }
 
   /** It may have its first hook, or have been registered: its screen is followed otherwise then. */
