@@ -38,7 +38,12 @@ export class AgentDesk {
     this.#publish("session_created", { session_uuid: agent.record.sessionUuid }, agent);
   }
 
+  /** Not after its end, when a delivery or a capture may still be under way: pages would take it for one that is there. */
   refreshCard(agent: Agent, reason: string): void {
+    if (agent.record.endedUnixMs === undefined) this.#tellCard(agent, reason);
+  }
+
+  #tellCard(agent: Agent, reason: string): void {
     const { events, nowUnixMs } = this.#options;
     events.publish("card_refresh", cardOf(agent, reason, nowUnixMs()));
   }
@@ -145,7 +150,7 @@ export class AgentDesk {
     if (openTask(agent) !== undefined) this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
     this.#options.book.end(agent);
-    this.refreshCard(agent, eventType);
+    this.#tellCard(agent, eventType);
     this.#tellState(agent, eventType, "Session ended", "COMPLETE");
     this.#publish("session_ended", { session_uuid: agent.record.sessionUuid }, agent);
   }
