@@ -190,7 +190,7 @@ export class TeamServers {
   /** Disconnects the least recently used team to make room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
     if (this.#open.size < MAX_OPEN_TEAMS) return;
-    const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
+    const [oldest] = this.#idle();
     if (oldest === undefined) throw new AppError("RESOURCE_LIMIT", "too many teams are busy; wait for a start to end");
     this.#leave(oldest[0]);
   }
@@ -201,15 +201,20 @@ export class TeamServers {
     if (entry !== undefined) void disconnect(entry).catch(() => undefined);
   }
 
+  /** Least recently used first. */
+  #idle(): readonly (readonly [string, Entry])[] {
+    const idle = [...this.#open].filter(([, entry]) => entry.users === 0);
+    return idle.sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
+  }
+
   #arm(): void {
     this.#timer?.cancel();
     const { clock } = this.#options;
-    const idle = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
-    const first = idle[0]?.[1];
+    const [first] = this.#idle();
     if (this.#closed || first === undefined) return;
-    this.#timer = clock.callAt(first.lastUsedMs + TEAM_IDLE_MS, () => {
-      for (const [teamId, entry] of idle) {
-        if (entry.users > 0 || clock.nowMs() - entry.lastUsedMs < TEAM_IDLE_MS) continue;
+    this.#timer = clock.callAt(first[1].lastUsedMs + TEAM_IDLE_MS, () => {
+      for (const [teamId, entry] of this.#idle()) {
+        if (clock.nowMs() - entry.lastUsedMs < TEAM_IDLE_MS) continue;
         const isWorking = entry.connected !== undefined && this.#options.hasAgents?.(entry.connected.server) === true;
         if (isWorking) entry.lastUsedMs = clock.nowMs();
         else this.#leave(teamId);
@@ -263,5 +268,3 @@ async function responds(server: TmuxServer): Promise<boolean> {
     throw error;
   }
 }
-
-const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

@@ -21,8 +21,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import { initialCapture } from "../captureText.ts";
 import { onTmux, teamError, withKey } from "../teamErrors.ts";
 import { EXIT_WITHIN_MS, GONE_WITHIN_MS, MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
-import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
-import { startPost } from "../posts.ts";
+import { asTmuxNames, findNamed, nextSessionName, startPost } from "../names.ts";
 import { panesOf, sessionEnd } from "../teamServers.ts";
 import { isTaken, startResponse } from "./startResponse.ts";
 import {
