@@ -5,9 +5,8 @@
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { Agent } from "./agent.ts";
+import { Agent, EMPTY_DIGEST, withTurn } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
-import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import { type AgentRecord, isFound, type ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */

@@ -8,12 +8,11 @@ import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
+import { type Agent, EMPTY_DIGEST, type LastDelivery, openTask, stateName, withTurn } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { AskedQuestion } from "./questions.ts";
-import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
