@@ -1,6 +1,8 @@
 /** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DashboardAppOptions } from "../../adapters/dashboard/dashboardApp.ts";
+import { UNSEEN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -109,6 +111,42 @@ describe("a hook is assigned to its agent", () => {
     await eventually(async () => (await scene.card(agentId))?.["is_bridge_connected"] === true);
     scene.shows("asking", undefined);
     expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, readiness: { state: "asking" } });
+  });
+
+  test("an agent without a pane ends when nobody has heard of it for a week, until its next hook", async () => {
+    let nowUnixMs = Date.now();
+    let check = (): void => undefined;
+    const unsubscribed = (): void => undefined;
+    const running = {
+      onCheck: (listener: () => void) => {
+        const before = check;
+        check = () => [before, listener].forEach((each) => each());
+        return unsubscribed;
+      },
+      subscribe: () => unsubscribed,
+      agents: () => [],
+      reported: () => undefined,
+    } as unknown as DashboardAppOptions["running"];
+    await using there = await scene.another({ running, nowUnixMs: () => nowUnixMs });
+    const start = (session: string, pane?: string) =>
+      there.hook("session-start", { session_id: session, cwd: "/tmp", tmux_pane: pane });
+    const cards = async () =>
+      ((await there.call("GET", "/api/agents")).json["agents"] as Record<string, unknown>[]).map((card) => card["id"]);
+    const other = await scene.server.createSession({ name: "other" });
+    const [stays, goes] = [await start("a", scene.pane), await start("b", other.activePane)].map(
+      ({ json }) => json["agent_id"],
+    );
+    await scene.server.killSession(other.id);
+    nowUnixMs += UNSEEN_MS;
+    check();
+    expect(await cards()).toEqual([stays, goes]);
+    const events = await there.events();
+    nowUnixMs += 1;
+    check();
+    expect((await events.next("session_ended")).data).toMatchObject({ agent_id: goes });
+    expect(await cards()).toEqual([stays]);
+    expect((await start("b")).json).toMatchObject({ agent_id: goes });
+    expect(await cards()).toEqual([stays, goes]);
   });
 
   test("an ended agent that names no pane is in none that others have meanwhile", async () => {

@@ -14,7 +14,7 @@ import type { AgentDirectory, AgentReport } from "../../agents/running/agentDire
 import type { Agent } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { PANE_RETRY_MS } from "../dashboardLimits.ts";
+import { PANE_RETRY_MS, UNSEEN_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
@@ -51,7 +51,7 @@ export class PaneLinks {
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #context: ContextGauge;
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: readonly (() => void)[];
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
@@ -69,7 +69,10 @@ export class PaneLinks {
       watchOf: (agent) => this.watchOf(agent),
       onAsked: (agent) => this.places.asked(agent),
     });
-    this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
+    this.#unsubscribe = [
+      options.server.subscribe((event) => this.#serverEvent(event)),
+      options.running.onCheck(() => this.#endUnseen()),
+    ];
     if (options.server.status().state === "ready") this.#serverReady();
   }
 
@@ -154,7 +157,7 @@ export class PaneLinks {
   close(): void {
     this.#closed = true;
     this.presence.close();
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.screens.close();
@@ -254,6 +257,18 @@ export class PaneLinks {
     this.ended(agent);
     this.#options.desk.ended(agent, "process_ended");
     return true;
+  }
+
+  /** Some do not tell of their end: they were killed, or have no hook for it. The next hook of one brings it back. */
+  #endUnseen(): void {
+    const { server, book, desk, nowUnixMs } = this.#options;
+    if (!this.presence.isListed || server.status().state !== "ready") return;
+    const sinceUnixMs = nowUnixMs() - UNSEEN_MS;
+    for (const agent of book.all()) {
+      if (agent.record.lastSeenUnixMs >= sinceUnixMs || this.places.livePane(agent) !== undefined) continue;
+      this.ended(agent);
+      desk.ended(agent, "session_end");
+    }
   }
 
   /** Whether that was a change. */
