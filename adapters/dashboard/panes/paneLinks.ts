@@ -164,7 +164,8 @@ export class PaneLinks {
   }
 
   #leave(agent: Agent): void {
-    if (this.#endFound(agent)) return;
+    // What has ended without a word is over once another is in its place.
+    if (isFound(agent.record) || this.places.hasEnded(agent)) return this.#end(agent, "process_ended");
     this.#detach(agent);
     this.#options.book.update(agent, { tmuxPaneId: undefined, paneServer: undefined });
     if (!this.#setAvailable(agent, false)) this.#options.desk.refreshCard(agent, "pane_taken");
@@ -254,20 +255,23 @@ export class PaneLinks {
   /** One that is known by its process alone is over with it. */
   #endFound(agent: Agent): boolean {
     if (!isFound(agent.record)) return false;
-    this.ended(agent);
-    this.#options.desk.ended(agent, "process_ended");
+    this.#end(agent, "process_ended");
     return true;
+  }
+
+  #end(agent: Agent, eventType: string): void {
+    this.ended(agent);
+    this.#options.desk.ended(agent, eventType);
   }
 
   /** Some do not tell of their end: they were killed, or have no hook for it. The next hook of one brings it back. */
   #endUnseen(): void {
-    const { server, book, desk, nowUnixMs } = this.#options;
+    const { server, book, nowUnixMs } = this.#options;
     if (!this.presence.isListed || server.status().state !== "ready") return;
     const sinceUnixMs = nowUnixMs() - UNSEEN_MS;
     for (const agent of book.all()) {
       if (agent.record.lastSeenUnixMs >= sinceUnixMs || this.places.livePane(agent) !== undefined) continue;
-      this.ended(agent);
-      desk.ended(agent, "session_end");
+      this.#end(agent, "session_end");
     }
   }
 
