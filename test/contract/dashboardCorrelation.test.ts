@@ -8,6 +8,13 @@ import { DashboardScene } from "../support/daemon/dashboardScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
+/** In which no agent runs. */
+const directory = (more: Partial<DashboardAppOptions["running"]>): DashboardAppOptions["running"] => {
+  const subscribe = () => () => undefined;
+  const running = { onCheck: subscribe, subscribe, agents: () => [], reported: () => undefined, ...more };
+  return running as DashboardAppOptions["running"];
+};
+
 let scene: DashboardScene;
 beforeEach(async () => {
   scene = await DashboardScene.start();
@@ -116,18 +123,12 @@ describe("a hook is assigned to its agent", () => {
   test("an agent without a pane ends when nobody has heard of it for a week, until its next hook", async () => {
     let nowUnixMs = Date.now();
     let check = (): void => undefined;
-    const unsubscribed = (): void => undefined;
-    const running = {
-      onCheck: (listener: () => void) => {
-        const before = check;
-        check = () => [before, listener].forEach((each) => each());
-        return unsubscribed;
-      },
-      subscribe: () => unsubscribed,
-      agents: () => [],
-      reported: () => undefined,
-    } as unknown as DashboardAppOptions["running"];
-    await using there = await scene.another({ running, nowUnixMs: () => nowUnixMs });
+    const onCheck = (listener: () => void) => {
+      const before = check;
+      check = () => [before, listener].forEach((each) => each());
+      return () => undefined;
+    };
+    await using there = await scene.another({ running: directory({ onCheck }), nowUnixMs: () => nowUnixMs });
     const start = (session: string, pane?: string) =>
       there.hook("session-start", { session_id: session, cwd: "/tmp", tmux_pane: pane });
     const cards = async () =>
@@ -147,6 +148,25 @@ describe("a hook is assigned to its agent", () => {
     expect(await cards()).toEqual([stays]);
     expect((await start("b")).json).toMatchObject({ agent_id: goes });
     expect(await cards()).toEqual([stays, goes]);
+  });
+
+  test("what an agent says of itself is not said of who has its pane's number on another server", async () => {
+    const told: unknown[] = [];
+    const reported = (...[, pane, { lastMessage }]: Parameters<DashboardAppOptions["running"]["reported"]>) =>
+      void told.push([pane, lastMessage]);
+    await using there = await scene.another({ running: directory({ reported }) });
+    const stop = (words: string, where: object = {}) =>
+      there.hook("stop", { session_id: "a", cwd: "/tmp", last_assistant_message: words, ...where });
+    await stop("here", { tmux_pane: scene.pane });
+    await stop("still here");
+    await stop("on another server", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
+    const { status } = scene.server;
+    scene.server.status = () => ({ ...status.call(scene.server), identity: "another" });
+    await stop("after this server was started again");
+    expect(told).toEqual([
+      [scene.pane, "here"],
+      [scene.pane, "still here"],
+    ]);
   });
 
   test("an ended agent that names no pane is in none that others have meanwhile", async () => {

@@ -72,7 +72,7 @@ async function hookRoute(
   if (isNew) desk.reportCreated(agent);
   agent.hasHooks = true;
   panes.reported(agent, hook);
-  panes.tellRunning(agent, saidBy(name, hook));
+  panes.tellRunning(agent, hook, saidBy(name, hook));
   const how = name === "session-start" ? { is_new_agent: isNew, correlation_method: method } : {};
   return c.json({ status: "ok", agent_id: agent.record.id, ...how, ...applyHook(parts, name, hook, agent) });
 }

@@ -96,10 +96,12 @@ export class PaneLinks {
     });
   }
 
-  /** Tells what the program in its pane has said of itself. */
-  tellRunning({ record: { tmuxPaneId } }: Agent, report: AgentReport): void {
+  /** Tells what the program in its pane has said of itself, unless that is on another server, where its pane is another. */
+  tellRunning(agent: Agent, reported: ReportedPane, report: AgentReport): void {
     const { running, server } = this.#options;
-    if (tmuxPaneId !== undefined) running.reported(server, tmuxPaneId, report);
+    const pane = this.places.paneHere(agent);
+    const isElsewhere = reported.pane !== undefined && this.places.placeOf(reported) === "elsewhere";
+    if (pane !== undefined && !isElsewhere) running.reported(server, pane, report);
   }
 
   #isIn(agent: Agent, pane: PaneId, reportedSec: number): void {
