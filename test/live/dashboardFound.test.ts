@@ -158,3 +158,26 @@ test("its card is gone with its session, and does not come back while its proces
   await eventually(() => found?.endedUnixMs !== undefined);
   expect(await cardsOf(dashboard)).toEqual([]);
 });
+
+test("an agent at work keeps its card when its tool is an agent that goes on with a conversation", async () => {
+  await using dashboard = await dashboardFixture(scene.server);
+  const agent = await scene.start("work", "inkPrompt", { busyMs: 0 });
+  await untilCards(dashboard, isReady);
+  const at = { tmux_pane: paneOf("work"), working_directory: scene.socket.directory };
+  const { json } = await dashboard.hook("session-start", { ...at, session_id: "s1" });
+  await dashboard.hook("user-prompt-submit", { ...at, session_id: "s1", prompt: "have pi look at it" });
+  await agent.tell("busy");
+  const isBusy = ([card]: readonly Card[]): boolean =>
+    (card?.["readiness"] as { readonly state: string } | null)?.state === "busy";
+  await untilCards(dashboard, isBusy);
+  const tool = await dashboard.hook("session-start", { ...at, session_id: "s2", source: "resume" });
+  expect(tool.json).toMatchObject({ is_new_agent: true, correlation_method: "created" });
+  await dashboard.hook("session-end", { ...at, session_id: "s2" });
+  expect(await cardsOf(dashboard)).toMatchObject([
+    { agent_id: json["agent_id"], state: "PROCESSING", tmux_pane_id: paneOf("work") },
+  ]);
+  // Its own next session.
+  await dashboard.hook("stop", { ...at, session_id: "s1" });
+  const next = await dashboard.hook("session-start", { ...at, session_id: "s3", source: "resume" });
+  expect(next.json).toMatchObject({ agent_id: json["agent_id"], correlation_method: "tmux_pane_id" });
+});
