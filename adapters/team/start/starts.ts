@@ -172,19 +172,28 @@ export class Starts {
       }
       agents.check();
       const before = agents.lastInPane(server, pane);
-      const { kind, sessionId, launch } = before ?? {};
+      const { kind, sessionId, transcriptPath, launch } = before ?? {};
       const program = workerOf(record?.agent ?? kind?.name);
       const there = launch?.cwd ?? (await onTmux("tmux display-message", () => server.describePane(pane))).cwd;
       const cwd = there === "" ? program.homeDir : there;
       await requireWorker(program, cwd);
       const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
+      // It may be restarted again before it has said which one it is in.
+      const conversation = goesOn.length === 0 ? undefined : { sessionId, transcriptPath };
       await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
       // Its name, and its conversation, are free once its process has ended.
       const hasEnded = (): boolean => before?.endedUnixMs !== undefined;
       if (before !== undefined) await untilSo(clock, GONE_WITHIN_MS, hasEnded, (check) => agents.subscribe(check));
       agents.check();
       const worker = { ...program, argv: [...program.argv, ...goesOn] };
-      const made = await makeWorker(this.#options, server, { worker, teamId, name: sessionName, cwd, record });
+      const made = await makeWorker(this.#options, server, {
+        worker,
+        teamId,
+        name: sessionName,
+        cwd,
+        record,
+        conversation,
+      });
       const { outcome } = await starts.bringUp(startOf(agents, server, program), made.pane, clock.nowMs());
       const state = (outcome === "ended" ? "dead" : outcome) as TeamRestart["state"];
       return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };
