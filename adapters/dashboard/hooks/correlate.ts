@@ -56,7 +56,7 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
 
 /**
  * A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. One that goes on
- * with an earlier conversation (pi and opencode say so of every one) may also be the agent's own next one: not while it works.
+ * with an earlier conversation (some say so of every one) may also be the agent's own next one: not while it works.
  */
 const isStartedBy = (agent: Agent, { source }: HookRequest, panes: PaneLinks): boolean =>
   (source === "startup" || (source === "resume" && isWorking(agent))) &&
