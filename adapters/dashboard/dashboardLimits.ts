@@ -9,6 +9,8 @@ export const SMALL_MAX_BODY_BYTES = 65_536;
 
 /** Agents that have not ended. A person answers tens; a runaway loop must stay bounded. */
 export const MAX_AGENTS = 1_000;
+/** An agent without a pane that nobody has heard of for so long is over: over a weekend it may only be forgotten. */
+export const UNSEEN_MS = 7 * 86_400_000;
 /** Names and paths that a client gives. */
 export const MAX_NAME_CHARS = 4_096;
 

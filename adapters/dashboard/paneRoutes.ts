@@ -21,11 +21,12 @@ import * as failures from "./respond/failures.ts";
 import {
   agentNotFound,
   failureResponse,
+  noPane,
   refusalResponse,
   type RespondResponse,
   respondWith,
+  usablePane,
 } from "./respond/respondResponse.ts";
-import { usablePane } from "./respond/usablePane.ts";
 
 interface PaneRouteParts extends AgentParts {
   readonly feeds: Feeds;
@@ -104,9 +105,5 @@ async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Res
   const agent = parts.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined) {
-    return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot show or use its pane.");
-  }
-  const pane = await usablePane(parts, agent, tmuxPaneId);
-  return typeof pane === "string" ? pane : failureResponse(pane);
+  return tmuxPaneId === undefined ? noPane("show or use its pane") : usablePane(parts, agent, tmuxPaneId);
 }

@@ -3,6 +3,7 @@
  * button of a notification was pressed (docs/notifications.md, "Answers").
  */
 import * as v from "valibot";
+import type { GenericSchema } from "valibot";
 import {
   addPushSchema,
   browserSchema,
@@ -17,17 +18,31 @@ import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import { GET, POST, REFUSED } from "./dashboardRoutes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, type ErrorCode } from "../../protocol/errors.ts";
 import type { NativeDelivery } from "../../protocol/api/native/nativeDelivery.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import { perform } from "../operations/perform.ts";
 
 const subscribeSchema = v.omit(addPushSchema, ["kind"]);
-const BODY = { ...POST, request: browserSchema, maxJsonBytes: SMALL_MAX_BODY_BYTES } as const;
 
 /** For whoever may type into the agents' panes, which is more than to be told of them. */
 export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
+  type Channel = ReturnType<AgentNotifier["browser"]>;
+  const ofBrowser = (
+    path: string,
+    response: GenericSchema,
+    errors: readonly ErrorCode[],
+    perform: (channel: Channel) => object | Promise<object>,
+  ): Route => ({
+    ...POST,
+    path,
+    request: browserSchema,
+    maxJsonBytes: SMALL_MAX_BODY_BYTES,
+    response: { 200: response },
+    errors: ["INVALID_ARGUMENT", "NOT_FOUND", ...errors],
+    handle: async (c) => c.json(await perform(notifier.browser(parse(browserSchema, c.get("json")).url))),
+  });
   return [
     {
       ...GET,
@@ -45,33 +60,15 @@ export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
       errors: ["INVALID_ARGUMENT", "RESOURCE_LIMIT", "INCONSISTENT_STATE", "SHUTTING_DOWN"],
       handle: (c) => c.json(notifier.add({ ...parse(subscribeSchema, c.get("json")), kind: "push" })),
     },
-    {
-      ...BODY,
-      path: "/api/push/show",
-      response: { 200: channelSchema },
-      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
-      handle: (c) => c.json(notifier.browser(parse(browserSchema, c.get("json")).url)),
-    },
-    {
-      ...BODY,
-      path: "/api/push/test",
-      response: { 200: okSchema },
-      errors: ["INVALID_ARGUMENT", "NOT_FOUND", "DAEMON_UNREACHABLE"],
-      handle: async (c) => {
-        await notifier.test(notifier.browser(parse(browserSchema, c.get("json")).url).name);
-        return c.json({ ok: true });
-      },
-    },
-    {
-      ...BODY,
-      path: "/api/push/remove",
-      response: { 200: okSchema },
-      errors: ["INVALID_ARGUMENT", "NOT_FOUND"],
-      handle: (c) => {
-        notifier.remove(notifier.browser(parse(browserSchema, c.get("json")).url).name);
-        return c.json({ ok: true });
-      },
-    },
+    ofBrowser("/api/push/show", channelSchema, [], (channel) => channel),
+    ofBrowser("/api/push/test", okSchema, ["DAEMON_UNREACHABLE"], async ({ name }) => {
+      await notifier.test(name);
+      return { ok: true };
+    }),
+    ofBrowser("/api/push/remove", okSchema, [], ({ name }) => {
+      notifier.remove(name);
+      return { ok: true };
+    }),
   ];
 }
 

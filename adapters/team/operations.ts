@@ -1,5 +1,4 @@
 /** What is done with workers that exist: nothing here starts or attaches anything. */
-import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
 import {
   TEAM_DEFAULT_CAPTURE_LINES,
   type TeamAttach,
@@ -20,10 +19,8 @@ import { nativeAgent } from "../operations/agents/agentOutputs.ts";
 import type { RunningAgent } from "../agents/running/runningAgent.ts";
 import { captureText } from "./captureText.ts";
 import { onTmux, teamError, withKey } from "./teamErrors.ts";
-import { attachArgv, hasPrefix, shellLine } from "./names.ts";
-import { capturePost } from "./posts.ts";
-import { sessionEnd } from "./sessionEnd.ts";
-import type { TeamPlace } from "./teamServers.ts";
+import { attachArgv, capturePost, hasPrefix, shellLine } from "./names.ts";
+import { sessionEnd, type TeamPlace } from "./teamServers.ts";
 import { readRecords } from "./start/startRecord.ts";
 import { PI, type TeamParts, untilExitReported } from "./start/worker.ts";
 import { guardPrompt } from "./start/workerPrompt.ts";
@@ -36,18 +33,18 @@ export function listSessions(
     if (server === undefined) return { sessions: [] };
     const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} list-clients`;
     const terminals = await onTmux(command, () => server.terminals());
-    const records = await onTmux(command, () => readRecords(server));
+    const records = await readRecords(server);
     agents.check();
-    const row = (session: SessionInfo): TeamSession => {
-      const { id, name, windows, createdSec, activePane: pane } = session;
-      const agent = pane && agents.inPane(server, pane);
+    const row = (place: TeamPlace): TeamSession => {
+      const { session, pane, record } = place;
+      const { id, name, windows, createdSec } = session;
+      const agent = agents.inPane(server, pane);
       const known = agent && nativeAgent(agent);
-      const record = pane && records.get(pane);
       return {
         name,
         windows: windows.length,
         createdAt: new Date(createdSec * 1_000).toISOString(),
-        ...sessionEnd({ server, session }),
+        ...sessionEnd(place),
         attached: terminals.get(id) ?? 0,
         thread: record?.threadId ?? null,
         worker: known?.name ?? null,
@@ -59,7 +56,7 @@ export function listSessions(
       };
     };
     const sessions = server.sessions().filter((session) => hasPrefix(session.name, sessionPrefix));
-    return { sessions: sessions.map(row) };
+    return { sessions: sessions.flatMap((session) => servers.place(teamId, server, session, records) ?? []).map(row) };
   });
 }
 
@@ -111,7 +108,7 @@ export async function waitForWorker(
   const found = await placeOf(workers, place);
   const { sessionName } = found;
   const mayHaveEnded = wanted.includes("ended");
-  if (mayHaveEnded && found.agent === undefined && sessionEnd(found).dead) {
+  if (mayHaveEnded && found.agent === undefined && hasEnded(found)) {
     return { sessionName, reached: "ended", question: null, lastWords: null, elapsedMs: 0 };
   }
   const agent = mayHaveEnded && found.agent !== undefined ? found.agent : requireAgent(found);
@@ -147,13 +144,15 @@ const runningIn = async (workers: TeamParts, request: PlaceRequest) => {
   return { ...found, agent: requireAgent(found) };
 };
 
+const hasEnded = ({ server, pane }: TeamPlace): boolean => server.findPane(pane)?.exit !== undefined;
+
 /** @throws AppError worker_not_running */
 function requireAgent(found: Found): RunningAgent {
   const { sessionName, agent } = found;
   if (agent !== undefined && agent.endedUnixMs === undefined) return agent;
   throw teamError(
     "worker_not_running",
-    agent !== undefined || sessionEnd(found).dead
+    agent !== undefined || hasEnded(found)
       ? `the worker in session ${sessionName} has ended; capture it to see why, or restart it`
       : `no agent runs in session ${sessionName}; capture it to see what does`,
   );

@@ -1,4 +1,5 @@
 /** `/team/v1/tmux/…` on the native listener: each operation is a POST with JSON in and out (docs/contracts/team.md §2). */
+import type { GenericSchema, InferOutput } from "valibot";
 import { faultText } from "../../protocol/api/faultWords.ts";
 import { parse, type Refuse } from "../../protocol/api/parse.ts";
 import {
@@ -18,8 +19,7 @@ import {
   teamWaitResponseSchema,
   teamWaitSchema,
 } from "../../protocol/api/team.ts";
-import type { Mount } from "../kit/guard/routes.ts";
-import { endpointsOf } from "../kit/guard/routes.ts";
+import { endpointsOf, type Mount, type Route } from "../kit/guard/routes.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
 import { longResponse } from "../kit/streams/longResponse.ts";
 import { teamError, teamErrorBody, teamErrorWord } from "./teamErrors.ts";
@@ -39,88 +39,56 @@ export const TEAM_PREFIX = "/team/v1/tmux/";
 
 export function createTeamMount(parts: TeamParts): Mount {
   const long = { clock: parts.clock, errorBody: (error: unknown) => teamErrorBody(visibleError(error)) };
-  const workerStarts = new Starts(parts);
+  const starts = new Starts(parts);
+  /** @param perform with a signal where its response may take long */
+  const row = <Schema extends GenericSchema>(
+    operation: string,
+    [request, response]: readonly [Schema, GenericSchema],
+    errors: readonly string[],
+    perform: (parts: TeamParts, asked: InferOutput<Schema>, signal: AbortSignal) => Promise<object>,
+    { isLong = false, idempotent }: { readonly isLong?: boolean; readonly idempotent?: true } = {},
+  ): Route =>
+    endpoint({
+      method: "POST",
+      auth: true,
+      path: TEAM_PREFIX + operation,
+      request,
+      response: { 200: response },
+      errors: [...COMMON, ...errors],
+      idempotent,
+      handle: async (c, input) => {
+        const asked = idempotent ? keyed(input as object, c.req.header("idempotency-key")) : input;
+        const run = (signal: AbortSignal) => perform(parts, asked as InferOutput<Schema>, signal);
+        return isLong ? longResponse(c, long, run) : c.json(await run(c.req.raw.signal));
+      },
+    });
   const routes = [
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}start`,
-      request: teamStartSchema,
-      response: { 200: teamStartResponseSchema },
-      errors: [...COMMON, ...OF_TEAMD, "invalid_cwd", "session_exists", "worker_not_found", "resource_limit"],
+    row(
+      "start",
+      [teamStartSchema, teamStartResponseSchema],
+      [...OF_TEAMD, "invalid_cwd", "session_exists", "worker_not_found", "resource_limit"],
+      (_parts, asked) => starts.start(asked),
+      { idempotent: true },
+    ),
+    row("list", [teamListSchema, teamSessionsSchema], [], listSessions),
+    row("attach", [teamSessionSchema, teamAttachResponseSchema], ["session_not_found"], attachTo),
+    row("capture", [teamCaptureSchema, teamCaptureResponseSchema], [...OF_TEAMD, "session_not_found"], captureSession),
+    row("send", [teamSendSchema, teamSendResponseSchema], [...OF_WORKER, "resource_limit"], sendToWorker, {
+      isLong: true,
       idempotent: true,
-      handle: async (c, request) => c.json(await workerStarts.start(keyed(request, c.req.header("idempotency-key")))),
     }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}list`,
-      request: teamListSchema,
-      response: { 200: teamSessionsSchema },
-      errors: COMMON,
-      handle: async (c, request) => c.json(await listSessions(parts, request)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}attach`,
-      request: teamSessionSchema,
-      response: { 200: teamAttachResponseSchema },
-      errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await attachTo(parts, request)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}capture`,
-      request: teamCaptureSchema,
-      response: { 200: teamCaptureResponseSchema },
-      errors: [...COMMON, ...OF_TEAMD, "session_not_found"],
-      handle: async (c, request) => c.json(await captureSession(parts, request)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}send`,
-      request: teamSendSchema,
-      response: { 200: teamSendResponseSchema },
-      errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
-      idempotent: true,
-      handle: (c, request) =>
-        longResponse(c, long, (signal) => sendToWorker(parts, keyed(request, c.req.header("idempotency-key")), signal)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}wait`,
-      request: teamWaitSchema,
-      response: { 200: teamWaitResponseSchema },
-      errors: [...COMMON, ...OF_WORKER, "timeout"],
-      handle: (c, request) => longResponse(c, long, (signal) => waitForWorker(parts, request, signal)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}interrupt`,
-      request: teamSessionSchema,
-      response: { 200: teamDoneSchema },
-      errors: [...COMMON, ...OF_WORKER, "resource_limit", "timeout"],
-      handle: async (c, request) => c.json(await interruptWorker(parts, request)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}kill`,
-      request: teamSessionSchema,
-      response: { 200: teamDoneSchema },
-      errors: [...COMMON, "session_not_found"],
-      handle: async (c, request) => c.json(await killWorker(parts, request)),
-    }),
-    endpoint({
-      ...POST,
-      path: `${TEAM_PREFIX}restart`,
-      request: teamSessionSchema,
-      response: { 200: teamRestartResponseSchema },
-      errors: [...COMMON, "session_not_found", "session_exists", "worker_not_found"],
-      handle: async (c, request) => c.json(await workerStarts.restart(request)),
-    }),
+    row("wait", [teamWaitSchema, teamWaitResponseSchema], OF_WORKER, waitForWorker, { isLong: true }),
+    row("interrupt", [teamSessionSchema, teamDoneSchema], [...OF_WORKER, "resource_limit"], interruptWorker),
+    row("kill", [teamSessionSchema, teamDoneSchema], ["session_not_found"], killWorker),
+    row(
+      "restart",
+      [teamSessionSchema, teamRestartResponseSchema],
+      ["session_not_found", "session_exists", "worker_not_found"],
+      (_parts, asked) => starts.restart(asked),
+    ),
   ];
   return { prefix: "/team/", routes, errorBody: teamErrorBody };
 }
-
-const POST = { method: "POST", auth: true } as const;
 
 const endpoint = endpointsOf({
   read: (c, schema) => (schema === undefined ? undefined : parse(schema, c.get("json"), refuseTeam)),
@@ -129,7 +97,14 @@ const endpoint = endpointsOf({
 });
 
 const COMMON = ["invalid_argument", "invalid_identifier", "tmux_not_installed", "tmux_error"] as const;
-const OF_WORKER = ["session_not_found", "worker_not_running", "wrong_state", "not_found", "connection_lost"] as const;
+const OF_WORKER = [
+  "session_not_found",
+  "worker_not_running",
+  "wrong_state",
+  "not_found",
+  "connection_lost",
+  "timeout",
+] as const;
 const OF_TEAMD = ["thread_not_found", "teamd_unavailable", "thread_post_failed"] as const;
 
 /** Makes the error for the first invalid field: invalid_identifier or invalid_argument. */

@@ -11,10 +11,13 @@ import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { untilSo } from "../../daemon/time/within.ts";
 import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
-import type { SessionInfo } from "../../daemon/tmux/inventory.ts";
+import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
+import { shellStatusOf } from "../../daemon/tmux/outputSource.ts";
+import type { PaneId } from "../../protocol/ids.ts";
 import type { TeamSessionRequest } from "../../protocol/api/team.ts";
 import type { CaptureTarget } from "./captureText.ts";
 import { findNamed } from "./names.ts";
+import { readRecords, type StartRecord } from "./start/startRecord.ts";
 import { onTmux, sessionNotFound, teamError } from "./teamErrors.ts";
 import { MAX_OPEN_TEAMS, RECONNECT_WITHIN_MS, TEAM_IDLE_MS } from "./teamLimits.ts";
 import { findProgram } from "../../daemon/host/findProgram.ts";
@@ -39,9 +42,11 @@ interface TeamServersOptions {
   readonly hasAgents?: ((server: TmuxServer) => boolean) | undefined;
 }
 
-/** A session, with its active pane. */
+/** A worker's session, with the pane that it was started in, however its window was split since; else its active pane. */
 export interface TeamPlace extends CaptureTarget {
   readonly session: SessionInfo;
+  /** Of the start that made it. */
+  readonly record: StartRecord | undefined;
 }
 
 interface Entry {
@@ -110,16 +115,25 @@ export class TeamServers {
     run: (found: TeamPlace) => Promise<T>,
   ): Promise<T> {
     return this.useIfThere(teamId, async (server) => {
-      const place = server && this.place(teamId, server, findNamed(server, sessionName));
+      const records = server && (await readRecords(server));
+      const place = server && this.place(teamId, server, findNamed(server, sessionName), records);
       if (place === undefined) throw sessionNotFound(sessionName);
       return run(place);
     });
   }
 
-  place(teamId: string, server: TmuxServer, session: SessionInfo | undefined): TeamPlace | undefined {
-    const { activePane: pane, name: sessionName = "" } = session ?? {};
-    if (session === undefined || pane === undefined) return undefined;
-    return { server, session, sessionName, pane, socketPath: this.socketPath(teamId) };
+  /** @param records absent: it has just been made, and has one pane */
+  place(
+    teamId: string,
+    server: TmuxServer,
+    session: SessionInfo | undefined,
+    records: ReadonlyMap<PaneId, StartRecord> = new Map(),
+  ): TeamPlace | undefined {
+    if (session === undefined) return undefined;
+    const pane = panesOf(server, session).find(({ id }) => records.has(id))?.id ?? session.activePane;
+    if (pane === undefined) return undefined;
+    const socketPath = this.socketPath(teamId);
+    return { server, session, sessionName: session.name, pane, socketPath, record: records.get(pane) };
   }
 
   /** Checked before anything is made for a team. @throws AppError tmux_not_installed */
@@ -176,7 +190,7 @@ export class TeamServers {
   /** Disconnects the least recently used team to make room for a new one. @throws AppError RESOURCE_LIMIT */
   #makeRoom(): void {
     if (this.#open.size < MAX_OPEN_TEAMS) return;
-    const [oldest] = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
+    const [oldest] = this.#idle();
     if (oldest === undefined) throw new AppError("RESOURCE_LIMIT", "too many teams are busy; wait for a start to end");
     this.#leave(oldest[0]);
   }
@@ -187,15 +201,20 @@ export class TeamServers {
     if (entry !== undefined) void disconnect(entry).catch(() => undefined);
   }
 
+  /** Least recently used first. */
+  #idle(): readonly (readonly [string, Entry])[] {
+    const idle = [...this.#open].filter(([, entry]) => entry.users === 0);
+    return idle.sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
+  }
+
   #arm(): void {
     this.#timer?.cancel();
     const { clock } = this.#options;
-    const idle = [...this.#open].filter(([, entry]) => entry.users === 0).sort(byUse);
-    const first = idle[0]?.[1];
+    const [first] = this.#idle();
     if (this.#closed || first === undefined) return;
-    this.#timer = clock.callAt(first.lastUsedMs + TEAM_IDLE_MS, () => {
-      for (const [teamId, entry] of idle) {
-        if (entry.users > 0 || clock.nowMs() - entry.lastUsedMs < TEAM_IDLE_MS) continue;
+    this.#timer = clock.callAt(first[1].lastUsedMs + TEAM_IDLE_MS, () => {
+      for (const [teamId, entry] of this.#idle()) {
+        if (clock.nowMs() - entry.lastUsedMs < TEAM_IDLE_MS) continue;
         const isWorking = entry.connected !== undefined && this.#options.hasAgents?.(entry.connected.server) === true;
         if (isWorking) entry.lastUsedMs = clock.nowMs();
         else this.#leave(teamId);
@@ -209,6 +228,27 @@ export class TeamServers {
     const message = "the team's tmux server is not connected; try again shortly";
     return teamError("tmux_error", message, { command, stderr: "" });
   }
+}
+
+export const panesOf = (server: TmuxServer, session: SessionInfo): readonly PaneInfo[] =>
+  server
+    .windows()
+    .filter(({ id }) => session.windows.includes(id))
+    .flatMap(({ panes }) => panes.flatMap((pane) => server.findPane(pane) ?? []));
+
+export interface SessionEnd {
+  /** True if every program in it has ended. */
+  readonly dead: boolean;
+  /** The exit status of the worker's pane, as a shell reports it; null while it runs, or if it is unknown. */
+  readonly exitStatus: number | null;
+}
+
+export function sessionEnd({ server, session, pane }: Pick<TeamPlace, "server" | "session" | "pane">): SessionEnd {
+  const panes = panesOf(server, session);
+  return {
+    dead: panes.length > 0 && panes.every(({ exit }) => exit !== undefined),
+    exitStatus: shellStatusOf(server.findPane(pane)?.exit) ?? null,
+  };
 }
 
 async function disconnect(entry: Entry): Promise<void> {
@@ -228,5 +268,3 @@ async function responds(server: TmuxServer): Promise<boolean> {
     throw error;
   }
 }
-
-const byUse = ([, a]: readonly [string, Entry], [, b]: readonly [string, Entry]): number => a.lastUsedMs - b.lastUsedMs;

@@ -141,3 +141,18 @@ describe("the context", () => {
     });
   });
 });
+
+test("an agent that has ended comes back to a page by its own hook, not by an answer that was still under way", async () => {
+  const agentId = await scene.asking();
+  const events = await scene.dashboard.events();
+  const release = scene.holdSubmit();
+  const answered = scene.dashboard.respond(agentId, { text: "/exit" });
+  await scene.untilSubmitted(1);
+  await scene.hook("session-end");
+  release();
+  expect((await answered).status).toBe(200);
+  await scene.hook("session-start");
+  await events.next("session_ended");
+  const { data } = await events.next("card_refresh", events.names().indexOf("session_ended"));
+  expect(data).toMatchObject({ agent_id: agentId, reason: "session_start" });
+});

@@ -1,9 +1,19 @@
 /** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DashboardAppOptions } from "../../adapters/dashboard/dashboardApp.ts";
+import { UNSEEN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
 import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
+
+/** In which no agent runs. */
+const directory = (more: Partial<DashboardAppOptions["running"]>): DashboardAppOptions["running"] => {
+  const subscribe = () => () => undefined;
+  const running = { onCheck: subscribe, subscribe, agents: () => [], reported: () => undefined, ...more };
+  return running as DashboardAppOptions["running"];
+};
 
 let scene: DashboardScene;
 beforeEach(async () => {
@@ -99,5 +109,72 @@ describe("a hook is assigned to its agent", () => {
     expect(await scene.card(agentId)).toBeUndefined();
     expect(await methodOf({})).toEqual([200, "db_session_id", false, agentId]);
     expect(await scene.card(agentId)).toBeDefined();
+  });
+
+  test.each([true, false])("an ended agent is followed again in its pane, named by its hook: %s", async (isNamed) => {
+    const agentId = await scene.register();
+    await scene.hook("session-end");
+    await methodOf({ source: "resume", ...(isNamed ? { tmux_pane: scene.pane } : {}) });
+    await eventually(async () => (await scene.card(agentId))?.["is_bridge_connected"] === true);
+    scene.shows("asking", undefined);
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: scene.pane, readiness: { state: "asking" } });
+  });
+
+  test("an agent without a pane ends when nobody has heard of it for a week, until its next hook", async () => {
+    let nowUnixMs = Date.now();
+    let check = (): void => undefined;
+    const onCheck = (listener: () => void) => {
+      const before = check;
+      check = () => [before, listener].forEach((each) => each());
+      return () => undefined;
+    };
+    await using there = await scene.another({ running: directory({ onCheck }), nowUnixMs: () => nowUnixMs });
+    const start = (session: string, pane?: string) =>
+      there.hook("session-start", { session_id: session, cwd: "/tmp", tmux_pane: pane });
+    const cards = async () =>
+      ((await there.call("GET", "/api/agents")).json["agents"] as Record<string, unknown>[]).map((card) => card["id"]);
+    const other = await scene.server.createSession({ name: "other" });
+    const [stays, goes] = [await start("a", scene.pane), await start("b", other.activePane)].map(
+      ({ json }) => json["agent_id"],
+    );
+    await scene.server.killSession(other.id);
+    nowUnixMs += UNSEEN_MS;
+    check();
+    expect(await cards()).toEqual([stays, goes]);
+    const events = await there.events();
+    nowUnixMs += 1;
+    check();
+    expect((await events.next("session_ended")).data).toMatchObject({ agent_id: goes });
+    expect(await cards()).toEqual([stays]);
+    expect((await start("b")).json).toMatchObject({ agent_id: goes });
+    expect(await cards()).toEqual([stays, goes]);
+  });
+
+  test("what an agent says of itself is not said of who has its pane's number on another server", async () => {
+    const told: unknown[] = [];
+    const reported = (...[, pane, { lastMessage }]: Parameters<DashboardAppOptions["running"]["reported"]>) =>
+      void told.push([pane, lastMessage]);
+    await using there = await scene.another({ running: directory({ reported }) });
+    const stop = (words: string, where: object = {}) =>
+      there.hook("stop", { session_id: "a", cwd: "/tmp", last_assistant_message: words, ...where });
+    await stop("here", { tmux_pane: scene.pane });
+    await stop("still here");
+    await stop("on another server", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
+    const { status } = scene.server;
+    scene.server.status = () => ({ ...status.call(scene.server), identity: "another" });
+    await stop("after this server was started again");
+    expect(told).toEqual([
+      [scene.pane, "here"],
+      [scene.pane, "still here"],
+    ]);
+  });
+
+  test("an ended agent that names no pane is in none that others have meanwhile", async () => {
+    const agentId = await scene.register();
+    await scene.hook("session-end");
+    const other = await scene.hook("session-start", { session_id: "s2", cwd: "/tmp", tmux_pane: scene.pane });
+    await methodOf({});
+    expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
+    expect(await scene.card(Number(other.json["agent_id"]))).toMatchObject({ tmux_pane_id: scene.pane });
   });
 });

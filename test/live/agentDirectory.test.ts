@@ -288,3 +288,24 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     await eventually(() => agents.remembered().every(({ endedUnixMs }) => endedUnixMs !== undefined));
   });
 });
+
+test("what has ended in a pane of an earlier server was not in the one that has its id now", async () => {
+  await using fixture = await guestFixture((socket) => void userSession(socket, "user", ["sh"]));
+  const { server, socket } = fixture;
+  using found = scene(socket.directory);
+  found.agents.addServer("main", server);
+  const pane = userSession(socket, "work", [found.claude]);
+  await eventually(() => found.agents.agents().length === 1);
+  const agent = one(found.agents);
+  socket.tmux("send-keys", "-t", pane, "q");
+  await eventually(() => agent.endedUnixMs !== undefined);
+  expect(found.agents.lastInPane(server, pane)).toBe(agent);
+  const { identity } = server.status();
+  socket.tmux("kill-server");
+  await eventually(() => server.status().identity === undefined);
+  userSession(socket, "user", ["sh"]);
+  expect(userSession(socket, "work", ["cat"])).toBe(pane);
+  await eventually(() => server.status().state === "ready" && server.findPane(pane) !== undefined);
+  expect(server.status().identity).not.toBe(identity);
+  expect(found.agents.lastInPane(server, pane)).toBeUndefined();
+});

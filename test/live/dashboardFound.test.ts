@@ -119,8 +119,8 @@ test("a session that was known before goes on in the process that was found, unl
   const found = await untilCards(dashboard, (cards) =>
     cards.some((card) => card["running"] !== null && isReady([card])),
   );
-  // The one before has left the pane to the one that was found.
-  expect(found.find((card) => card["running"] !== null)!.agent_id).not.toBe(json["agent_id"]);
+  // The one before has said nothing of its end: it is over, with the one that was found in its place.
+  expect(found.map((card) => card.agent_id)).not.toContain(json["agent_id"]);
   await second.tell("busy");
   await untilCards(dashboard, (cards) => cards.some((card) => card["state"] === "PROCESSING"));
   await dashboard.hook("session-start", said);
@@ -132,4 +132,52 @@ test("a session that was known before goes on in the process that was found, unl
   await dashboard.hook("session-start", said);
   const [only, ...others] = await untilCards(dashboard, (cards) => cards.length === 1 && isReady(cards));
   expect([only?.agent_id, only?.["tmux_pane_id"], others]).toEqual([json["agent_id"], pane, []]);
+});
+
+test("its card is gone with its session, and does not come back while its process still ends", async () => {
+  using desk = scene.desk();
+  await using dashboard = await dashboardFixture(scene.server, { running: desk.agents });
+  const agent = await scene.start("work", "inkPrompt", { busyMs: 0 });
+  await untilCards(dashboard, isReady);
+  const [found] = desk.agents.agents();
+  const said = { session_id: "s1", tmux_pane: paneOf("work"), working_directory: scene.socket.directory };
+  await dashboard.hook("session-start", said);
+  await dashboard.hook("session-end", said);
+  await agent.tell("busy");
+  await eventually(() => found?.readiness?.state === "busy");
+  expect(await cardsOf(dashboard)).toEqual([]);
+  // A session that begins in the same process is another one.
+  await dashboard.hook("session-start", { ...said, session_id: "s2", source: "clear" });
+  await untilCards(dashboard, isReady);
+  await agent.tell("idle");
+  await untilCards(dashboard, ([card]) => card?.["running"] !== null);
+  await dashboard.hook("session-end", { ...said, session_id: "s2" });
+  await agent.tell("busy");
+  await eventually(() => found?.readiness?.state === "busy");
+  await agent.tell("exit");
+  await eventually(() => found?.endedUnixMs !== undefined);
+  expect(await cardsOf(dashboard)).toEqual([]);
+});
+
+test("an agent at work keeps its card when its tool is an agent that goes on with a conversation", async () => {
+  await using dashboard = await dashboardFixture(scene.server);
+  const agent = await scene.start("work", "inkPrompt", { busyMs: 0 });
+  await untilCards(dashboard, isReady);
+  const at = { tmux_pane: paneOf("work"), working_directory: scene.socket.directory };
+  const { json } = await dashboard.hook("session-start", { ...at, session_id: "s1" });
+  await dashboard.hook("user-prompt-submit", { ...at, session_id: "s1", prompt: "have pi look at it" });
+  await agent.tell("busy");
+  const isBusy = ([card]: readonly Card[]): boolean =>
+    (card?.["readiness"] as { readonly state: string } | null)?.state === "busy";
+  await untilCards(dashboard, isBusy);
+  const tool = await dashboard.hook("session-start", { ...at, session_id: "s2", source: "resume" });
+  expect(tool.json).toMatchObject({ is_new_agent: true, correlation_method: "created" });
+  await dashboard.hook("session-end", { ...at, session_id: "s2" });
+  expect(await cardsOf(dashboard)).toMatchObject([
+    { agent_id: json["agent_id"], state: "PROCESSING", tmux_pane_id: paneOf("work") },
+  ]);
+  // Its own next session.
+  await dashboard.hook("stop", { ...at, session_id: "s1" });
+  const next = await dashboard.hook("session-start", { ...at, session_id: "s3", source: "resume" });
+  expect(next.json).toMatchObject({ agent_id: json["agent_id"], correlation_method: "tmux_pane_id" });
 });

@@ -391,6 +391,23 @@ describe("a worker", () => {
     await eventually(async () => JSON.stringify((await agents()).json).includes('"worker":"worker-1"'));
   });
 
+  test("is the one that was started, also where somebody has split its window and is in the other pane", async () => {
+    await using team = await teamFixture();
+    const request = { taskPrompt: "once", idempotencyKey: "k" };
+    const { json: started } = await team.start(request);
+    team.tmux("split-window", "-t", "=worker-1:", "cat");
+    expect(team.tmux("display-message", "-p", "-t", "=worker-1:", "#{pane_id}").trim()).not.toBe(started["paneId"]);
+    const list = async () => (await team.call("list")).json["sessions"] as Record<string, unknown>[];
+    await eventually(async () => (await list())[0]?.["state"] === "ready");
+    const sent = await team.call("send", { sessionName: "worker-1", message: "and more" });
+    expect(sent.json).toMatchObject({ sessionName: "worker-1", outcome: "delivered" });
+    expect(team.prompts()).toMatchObject([{ text: "once" }, { text: "and more" }]);
+    const { json: repeated } = await team.start(request);
+    expect(repeated).toMatchObject({ created: false, paneId: started["paneId"], outcome: "submitted" });
+    expect((await team.call("restart", { sessionName: "worker-1" })).json).toMatchObject({ state: "ready" });
+    expect(await list()).toMatchObject([{ name: "worker-1", thread: "thread-0001" }]);
+  });
+
   test("can be another agent, with its own profile; one that nobody knows is refused", async () => {
     const directory = mkdtempSync(join(tmpdir(), "tw-"));
     await using channel = await AgentChannel.open(directory);

@@ -165,10 +165,12 @@ export class AgentDirectory {
     return this.#inPane(server, pane);
   }
 
-  /** Also one that has ended lately. */
+  /** Also one that has ended lately; a server that is started again has other panes with the same ids. */
   lastInPane(server: TmuxServer, pane: PaneId): RunningAgent | undefined {
-    const ended = [...this.#ended.values()].findLast((agent) => agent.server === server && agent.pane === pane);
-    return this.#inPane(server, pane) ?? ended;
+    const { identity } = server.status();
+    const isMeant = (agent: LiveAgent): boolean =>
+      agent.server === server && agent.pane === pane && agent.identity === identity;
+    return this.#inPane(server, pane) ?? [...this.#ended.values()].findLast(isMeant);
   }
 
   #inPane(server: TmuxServer, pane: PaneId): LiveAgent | undefined {

@@ -2,10 +2,11 @@
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import type { Message } from "../../agents/messages/messageStore.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
+import { clip } from "../../../protocol/text/clip.ts";
+import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../store/records.ts";
 import type { OpenQuestion } from "./questions.ts";
-import { EMPTY_DIGEST, type TaskDigest } from "./taskDigest.ts";
 
 export interface LastDelivery {
   readonly delivery: DeliveryOutcome | "not_entered";
@@ -71,3 +72,28 @@ export const openTask = ({ task }: Agent): TaskRecord | undefined => (task?.stat
 
 /** As events and cards name it. */
 export const stateName = ({ task }: Agent): string => (task === undefined ? "IDLE" : task.state.toUpperCase());
+
+/** As long as the contract's cards have it. */
+const MAX_SUMMARY_CHARS = 103;
+
+/** Its last task on its card beyond its state: number of turns, last message, plan. */
+export interface TaskDigest {
+  readonly turnCount: number;
+  /** Of the last turn that is not a question; an open question is in the card itself. */
+  readonly lastText: string;
+  /** What the agent said when it ended. */
+  readonly completion: string | undefined;
+  readonly plan: string | undefined;
+}
+
+export const EMPTY_DIGEST: TaskDigest = { turnCount: 0, lastText: "", completion: undefined, plan: undefined };
+
+export function withTurn(digest: TaskDigest, { intent, text, toolInput }: TurnRecord): TaskDigest {
+  const plan = textOf(fieldsOf(toolInput)?.["plan_content"]) ?? digest.plan;
+  const counted = { ...digest, turnCount: digest.turnCount + 1, plan };
+  if (intent === "question") return counted;
+  const lastText = summaryOf(text);
+  return { ...counted, lastText, completion: intent === "completion" ? lastText : undefined };
+}
+
+export const summaryOf = (text: string): string => clip(text.trim(), MAX_SUMMARY_CHARS);

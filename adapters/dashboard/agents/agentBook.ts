@@ -5,9 +5,8 @@
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { Agent } from "./agent.ts";
+import { Agent, EMPTY_DIGEST, withTurn } from "./agent.ts";
 import { questionOfTurn } from "./questions.ts";
-import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import { type AgentRecord, isFound, type ProjectRecord } from "../store/records.ts";
 
 /** Turns searched for the open question and for answers whose hook has not come yet. */
@@ -112,8 +111,12 @@ export class AgentBook {
     const known = this.#agents.get(agent.record.id);
     if (known !== undefined) return known;
     this.#requireRoom();
+    const { tmuxPaneId, paneServer } = agent.record;
+    // Others may have its pane by now, and it may be another process.
+    const isTaken = tmuxPaneId !== undefined && this.inPane(tmuxPaneId, paneServer) !== undefined;
+    const nowhere = isTaken ? { tmuxPaneId: undefined, paneServer: undefined } : {};
     this.#agents.set(agent.record.id, agent);
-    this.update(agent, { endedUnixMs: undefined });
+    this.update(agent, { endedUnixMs: undefined, process: undefined, ...nowhere });
     return agent;
   }
 

@@ -8,12 +8,11 @@ import type { Waiting } from "../../../daemon/tmux/outputSource.ts";
 import { MAX_EVENT_MESSAGE_CHARS, MAX_EVENT_TEXT_CHARS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardEvents } from "../events/dashboardEvents.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { type Agent, type LastDelivery, openTask, stateName } from "./agent.ts";
+import { type Agent, EMPTY_DIGEST, type LastDelivery, openTask, stateName, withTurn } from "./agent.ts";
 import type { AgentBook } from "./agentBook.ts";
 import { cardOf } from "./card.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { AskedQuestion } from "./questions.ts";
-import { EMPTY_DIGEST, withTurn } from "./taskDigest.ts";
 import type { TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 
 const MAX_INSTRUCTION_CHARS = 80;
@@ -38,7 +37,12 @@ export class AgentDesk {
     this.#publish("session_created", { session_uuid: agent.record.sessionUuid }, agent);
   }
 
+  /** Not after its end, when a delivery or a capture may still be under way: pages would take it for one that is there. */
   refreshCard(agent: Agent, reason: string): void {
+    if (agent.record.endedUnixMs === undefined) this.#tellCard(agent, reason);
+  }
+
+  #tellCard(agent: Agent, reason: string): void {
     const { events, nowUnixMs } = this.#options;
     events.publish("card_refresh", cardOf(agent, reason, nowUnixMs()));
   }
@@ -145,7 +149,7 @@ export class AgentDesk {
     if (openTask(agent) !== undefined) this.#setState(agent, "complete");
     agent.expectedPrompts.length = 0;
     this.#options.book.end(agent);
-    this.refreshCard(agent, eventType);
+    this.#tellCard(agent, eventType);
     this.#tellState(agent, eventType, "Session ended", "COMPLETE");
     this.#publish("session_ended", { session_uuid: agent.record.sessionUuid }, agent);
   }

@@ -2,10 +2,9 @@
 import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { ACTIVE_MS, MAX_CARD_MESSAGES, MAX_CARD_TEXT_CHARS } from "../dashboardLimits.ts";
-import { type Agent, openTask, stateName } from "./agent.ts";
+import { type Agent, openTask, stateName, summaryOf, type TaskDigest } from "./agent.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { OpenQuestion } from "./questions.ts";
-import { summaryOf, type TaskDigest } from "./taskDigest.ts";
 
 type Card = Readonly<Record<string, unknown>> & { readonly agent_id: number; readonly project_id: number };
 

@@ -54,9 +54,21 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
   return { agent, isNew: true, method: "created" };
 }
 
-/** A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. */
+/**
+ * A session that begins during an agent's turn, while that agent is in its pane, was started by that agent. One that goes on
+ * with an earlier conversation (some say so of every one) may also be the agent's own next one: not while it works.
+ */
 const isStartedBy = (agent: Agent, { source }: HookRequest, panes: PaneLinks): boolean =>
-  source === "startup" && openTask(agent) !== undefined && panes.places.isReachable(agent);
+  (source === "startup" || (source === "resume" && isWorking(agent))) &&
+  openTask(agent) !== undefined &&
+  panes.places.isReachable(agent);
+
+/** An agent whose plugin tells of it may have several sessions at a time. */
+const isWorking = ({ task, readiness, running }: Agent): boolean =>
+  task?.state !== "awaiting_input" &&
+  readiness?.state === "busy" &&
+  running !== undefined &&
+  running.kind.hooks?.install !== "plugin";
 
 function claim({ book }: CorrelateParts, hook: HookRequest, agent: Agent, method: Correlation["method"]): Correlation {
   if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });

@@ -26,14 +26,14 @@ const STAT_WITHIN_MS = 200;
 
 export function hookRoutes(parts: HookRouteParts): readonly Route[] {
   const { hooksEnabled } = parts.settings;
-  const stats = new HookStats(parts.nowUnixMs);
+  const stats = hookStats(parts.nowUnixMs, hooksEnabled);
   return [
     {
       ...GET,
       path: "/hook/status",
       response: { 200: hookStatusSchema },
       errors: [],
-      handle: (c) => c.json(stats.report(hooksEnabled)),
+      handle: (c) => c.json(stats.report()),
     },
     {
       ...POST,
@@ -53,7 +53,7 @@ export function hookRoutes(parts: HookRouteParts): readonly Route[] {
 /** @throws AppError RESOURCE_LIMIT */
 async function hookRoute(
   parts: HookRouteParts,
-  stats: HookStats,
+  stats: ReturnType<typeof hookStats>,
   c: Context<GuardEnv>,
   name: HookName,
 ): Promise<Response> {
@@ -72,7 +72,7 @@ async function hookRoute(
   if (isNew) desk.reportCreated(agent);
   agent.hasHooks = true;
   panes.reported(agent, hook);
-  panes.tellRunning(agent, saidBy(name, hook));
+  panes.tellRunning(agent, hook, saidBy(name, hook));
   const how = name === "session-start" ? { is_new_agent: isNew, correlation_method: method } : {};
   return c.json({ status: "ok", agent_id: agent.record.id, ...how, ...applyHook(parts, name, hook, agent) });
 }
@@ -106,35 +106,28 @@ const isDirectory = (path: string, clock: Clock): Promise<boolean> =>
 const FALLBACK_SEC = 300;
 
 /** The data of `GET /hook/status`. Nothing is polled, with hooks or without: the intervals are 0. */
-class HookStats {
-  readonly #nowUnixMs: () => number;
-  #lastUnixMs: number | undefined;
-  #lastName: HookName | undefined;
-  #count = 0;
-
-  constructor(nowUnixMs: () => number) {
-    this.#nowUnixMs = nowUnixMs;
-  }
-
-  received(name: HookName): void {
-    this.#lastUnixMs = this.#nowUnixMs();
-    this.#lastName = name;
-    this.#count += 1;
-  }
-
-  report(isEnabled: boolean): Readonly<Record<string, unknown>> {
-    const agoSec = this.#lastUnixMs === undefined ? undefined : (this.#nowUnixMs() - this.#lastUnixMs) / 1_000;
-    return {
-      enabled: isEnabled,
-      mode: agoSec !== undefined && agoSec <= FALLBACK_SEC ? "hooks_active" : "polling_fallback",
-      last_event_at: this.#lastUnixMs === undefined ? null : new Date(this.#lastUnixMs).toISOString(),
-      last_event_ago: agoSec === undefined ? null : agoText(agoSec),
-      last_event_type: this.#lastName?.replaceAll("-", "_") ?? null,
-      events_received: this.#count,
-      polling_interval: 0,
-      config: { polling_interval_with_hooks: 0, polling_interval_fallback: 0, fallback_timeout: FALLBACK_SEC },
-    };
-  }
+function hookStats(nowUnixMs: () => number, enabled: boolean) {
+  let last: { readonly name: HookName; readonly atUnixMs: number } | undefined;
+  let count = 0;
+  return {
+    received: (name: HookName): void => {
+      last = { name, atUnixMs: nowUnixMs() };
+      count += 1;
+    },
+    report: () => {
+      const agoSec = last && (nowUnixMs() - last.atUnixMs) / 1_000;
+      return {
+        enabled,
+        mode: agoSec !== undefined && agoSec <= FALLBACK_SEC ? "hooks_active" : "polling_fallback",
+        last_event_at: last === undefined ? null : new Date(last.atUnixMs).toISOString(),
+        last_event_ago: agoSec === undefined ? null : agoText(agoSec),
+        last_event_type: last?.name.replaceAll("-", "_") ?? null,
+        events_received: count,
+        polling_interval: 0,
+        config: { polling_interval_with_hooks: 0, polling_interval_fallback: 0, fallback_timeout: FALLBACK_SEC },
+      };
+    },
+  };
 }
 
 function agoText(sec: number): string {

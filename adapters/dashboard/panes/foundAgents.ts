@@ -11,6 +11,7 @@ import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Agent } from "../agents/agent.ts";
 import { runningFields } from "../agents/card.ts";
 import { projectOf } from "../agents/project.ts";
+import { isFound } from "../store/records.ts";
 import type { PaneLinks, PaneLinksOptions } from "./paneLinks.ts";
 
 interface FoundAgentsOptions extends Pick<PaneLinksOptions, "server" | "book" | "desk" | "listed" | "log"> {
@@ -24,6 +25,8 @@ export class FoundAgents {
   readonly #options: FoundAgentsOptions;
   /** The fields on its card, by the agent, as they were sent last. */
   readonly #shown = new WeakMap<Agent, string>();
+  /** Whose card shows a process that runs, by its id. */
+  readonly #agents = new Map<string, Agent>();
   readonly #unsubscribe: (() => void)[] = [];
   #isClosed = false;
 
@@ -77,14 +80,16 @@ export class FoundAgents {
     if (agent === undefined) return;
     const isAnother = agent.running?.id !== found.id;
     agent.running = found;
+    this.#agents.set(found.id, agent);
     // Some may have waited for it while no daemon ran.
     if (isAnother) agent.messages = this.#options.messages?.undelivered(found.id).get(found.id) ?? [];
     this.#show(agent);
   }
 
   #ended({ id }: RunningAgent): void {
-    const agent = this.#options.book.all().find(({ running }) => running?.id === id);
-    if (agent === undefined) return;
+    const agent = this.#agents.get(id);
+    this.#agents.delete(id);
+    if (agent?.running?.id !== id || agent.record.endedUnixMs !== undefined) return;
     agent.running = undefined;
     agent.messages = [];
     this.#show(agent);
@@ -95,10 +100,12 @@ export class FoundAgents {
     const { book, desk, panes, settings } = this.#options;
     // What runs in front of an agent that has not left is its tool.
     if (holder !== undefined && !panes.places.hasEnded(holder)) return undefined;
+    const sessionUuid = uuidOf(found.id);
+    const known = this.#agents.get(found.id) ?? book.byUuid(sessionUuid);
+    // Its own hook has told of its end, which the process may outlive for a moment; or somebody has ended it.
+    if (known?.record.endedUnixMs !== undefined && !isFound(known.record)) return undefined;
     const project = projectOf(found.cwd, { book, registers: settings.registersProjects });
     if (project === undefined) return undefined;
-    const sessionUuid = uuidOf(found.id);
-    const known = book.byUuid(sessionUuid);
     const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
     desk.reportCreated(agent);
     panes.moved(agent, found.pane, undefined);

@@ -14,7 +14,7 @@ import type { AgentDirectory, AgentReport } from "../../agents/running/agentDire
 import type { Agent } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
 import type { AgentDesk } from "../agents/agentDesk.ts";
-import { PANE_RETRY_MS } from "../dashboardLimits.ts";
+import { PANE_RETRY_MS, UNSEEN_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
@@ -51,7 +51,7 @@ export class PaneLinks {
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #context: ContextGauge;
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribe: readonly (() => void)[];
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
@@ -69,7 +69,10 @@ export class PaneLinks {
       watchOf: (agent) => this.watchOf(agent),
       onAsked: (agent) => this.places.asked(agent),
     });
-    this.#unsubscribe = options.server.subscribe((event) => this.#serverEvent(event));
+    this.#unsubscribe = [
+      options.server.subscribe((event) => this.#serverEvent(event)),
+      options.running.onCheck(() => this.#endUnseen()),
+    ];
     if (options.server.status().state === "ready") this.#serverReady();
   }
 
@@ -78,7 +81,10 @@ export class PaneLinks {
     const { pane, tmuxSession } = reported;
     const reportedSec = this.places.uptimeSec();
     if (pane === undefined) {
-      this.#isIn(agent, this.places.livePane(agent), reportedSec);
+      const there = this.places.livePane(agent);
+      if (there === undefined) return;
+      this.moved(agent, there, agent.record.tmuxSession);
+      this.#isIn(agent, there, reportedSec);
       return;
     }
     this.presence.whenListed(agent, () => {
@@ -90,14 +96,15 @@ export class PaneLinks {
     });
   }
 
-  /** Tells what the program in its pane has said of itself. */
-  tellRunning({ record: { tmuxPaneId } }: Agent, report: AgentReport): void {
+  /** Tells what the program in its pane has said of itself, unless that is on another server, where its pane is another. */
+  tellRunning(agent: Agent, reported: ReportedPane, report: AgentReport): void {
     const { running, server } = this.#options;
-    if (tmuxPaneId !== undefined) running.reported(server, tmuxPaneId, report);
+    const pane = this.places.paneHere(agent);
+    const isElsewhere = reported.pane !== undefined && this.places.placeOf(reported) === "elsewhere";
+    if (pane !== undefined && !isElsewhere) running.reported(server, pane, report);
   }
 
-  #isIn(agent: Agent, pane: PaneId | undefined, reportedSec: number): void {
-    if (pane === undefined) return;
+  #isIn(agent: Agent, pane: PaneId, reportedSec: number): void {
     this.refollow(agent);
     const link = this.#links.get(agent.record.id);
     if (link !== undefined) link.reportedSec = reportedSec;
@@ -105,9 +112,10 @@ export class PaneLinks {
     this.#context.reported(agent, pane);
   }
 
-  /** The pane that was named, or another one: it has moved. */
+  /** It is in this pane, perhaps since now, or again after its end. */
   moved(agent: Agent, pane: PaneId, tmuxSession: string | undefined): void {
-    if (this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other))) this.#attach(agent);
+    const isNew = this.places.move(agent, pane, tmuxSession, (other) => this.#leave(other));
+    if (isNew || !this.#links.has(agent.record.id)) this.#attach(agent);
   }
 
   /** It may have its first hook, or have been registered: its screen is followed otherwise then. */
@@ -151,14 +159,15 @@ export class PaneLinks {
   close(): void {
     this.#closed = true;
     this.presence.close();
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.screens.close();
   }
 
   #leave(agent: Agent): void {
-    if (this.#endFound(agent)) return;
+    // What has ended without a word is over once another is in its place.
+    if (isFound(agent.record) || this.places.hasEnded(agent)) return this.#end(agent, "process_ended");
     this.#detach(agent);
     this.#options.book.update(agent, { tmuxPaneId: undefined, paneServer: undefined });
     if (!this.#setAvailable(agent, false)) this.#options.desk.refreshCard(agent, "pane_taken");
@@ -248,9 +257,24 @@ export class PaneLinks {
   /** One that is known by its process alone is over with it. */
   #endFound(agent: Agent): boolean {
     if (!isFound(agent.record)) return false;
-    this.ended(agent);
-    this.#options.desk.ended(agent, "process_ended");
+    this.#end(agent, "process_ended");
     return true;
+  }
+
+  #end(agent: Agent, eventType: string): void {
+    this.ended(agent);
+    this.#options.desk.ended(agent, eventType);
+  }
+
+  /** Some do not tell of their end: they were killed, or have no hook for it. The next hook of one brings it back. */
+  #endUnseen(): void {
+    const { server, book, nowUnixMs } = this.#options;
+    if (!this.presence.isListed || server.status().state !== "ready") return;
+    const sinceUnixMs = nowUnixMs() - UNSEEN_MS;
+    for (const agent of book.all()) {
+      if (agent.record.lastSeenUnixMs >= sinceUnixMs || this.places.livePane(agent) !== undefined) continue;
+      this.#end(agent, "session_end");
+    }
   }
 
   /** Whether that was a change. */

@@ -4,6 +4,7 @@ import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import { bodyFields } from "../fields.ts";
+import { refusalResponse, type RespondResponse } from "./respondResponse.ts";
 
 export type RespondRequest = { readonly dialogId: string | undefined } & (
   | { readonly mode: "text" | "other"; readonly text: string }
@@ -18,13 +19,10 @@ export interface MultiAnswer {
   readonly isMulti: boolean;
 }
 
-interface Refusal {
-  readonly errorType: string;
-  readonly message: string;
-}
+const refused = (errorType: string, message: string): RespondResponse => refusalResponse(400, errorType, message);
 
 /** A body that is no object counts as an empty one, as the contract's clients know it. */
-export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
+export function parseRespond(bytes: Uint8Array): RespondRequest | RespondResponse {
   const body = bodyFields(bytes) ?? {};
   const mode: unknown = body["mode"] ?? "text";
   const dialogId = textOf(body["dialog_id"]);
@@ -35,39 +33,45 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | Refusal {
     case "select": {
       const index = body["option_index"];
       if (!isIndex(index)) {
-        return { errorType: "invalid_option_index", message: "option_index must be a non-negative integer." };
+        return refused("invalid_option_index", "option_index must be a non-negative integer.");
       }
       return { mode: "select", index, label: textOf(body["option_label"]), dialogId };
     }
     case "multi_select": {
       const answers = answersOf(body["answers"]);
       return typeof answers === "string"
-        ? { errorType: "invalid_answers", message: answers }
+        ? refused("invalid_answers", answers)
         : { mode: "multi_select", answers, dialogId };
     }
     case "keys":
       return keysOf(body["keys"]);
     default:
-      return {
-        errorType: "invalid_mode",
-        message: `Invalid mode '${shown(mode)}'. Must be 'text', 'select', 'other', or 'multi_select'.`,
-      };
+      return refused(
+        "invalid_mode",
+        `Invalid mode '${shown(mode)}'. Must be 'text', 'select', 'other', or 'multi_select'.`,
+      );
   }
 }
 
-function textAnswer(mode: "text" | "other", text: string, dialogId: string | undefined): RespondRequest | Refusal {
+function textAnswer(
+  mode: "text" | "other",
+  text: string,
+  dialogId: string | undefined,
+): RespondRequest | RespondResponse {
   if (text.trim() === "") {
-    const message = mode === "text" ? "Response text is required." : "Text is required for 'other' mode.";
-    return { errorType: "missing_text", message };
+    return refused(
+      "missing_text",
+      mode === "text" ? "Response text is required." : "Text is required for 'other' mode.",
+    );
   }
   if (text.includes("\0")) {
-    return { errorType: "invalid_text", message: "The text holds a NUL character, which no prompt takes." };
+    return refused("invalid_text", "The text holds a NUL character, which no prompt takes.");
   }
   if (/\p{Surrogate}/u.test(text)) {
-    return { errorType: "invalid_text", message: "The text holds half of a surrogate pair; send whole characters." };
+    return refused("invalid_text", "The text holds half of a surrogate pair; send whole characters.");
   }
   if (Buffer.byteLength(text) > MAX_INPUT_BYTES) {
-    return { errorType: "invalid_text", message: `The text is longer than ${MAX_INPUT_BYTES} bytes; shorten it.` };
+    return refused("invalid_text", `The text is longer than ${MAX_INPUT_BYTES} bytes; shorten it.`);
   }
   return { mode, text, dialogId };
 }
@@ -92,18 +96,15 @@ function answersOf(value: unknown): readonly MultiAnswer[] | string {
   return answers;
 }
 
-function keysOf(value: unknown): RespondRequest | Refusal {
+function keysOf(value: unknown): RespondRequest | RespondResponse {
   const keys = Array.isArray(value) ? (value as readonly unknown[]) : [];
   const isFine = keys.length > 0 && keys.length <= MAX_KEYS && keys.every((key) => typeof key === "string");
   if (!isFine) {
-    return { errorType: "invalid_keys", message: `keys must be a list of 1 to ${MAX_KEYS} key names.` };
+    return refused("invalid_keys", `keys must be a list of 1 to ${MAX_KEYS} key names.`);
   }
   const unknown = keys.find((key) => !isKeyName(key));
   if (unknown !== undefined) {
-    return {
-      errorType: "invalid_keys",
-      message: `'${shown(unknown)}' is no key; keys are Enter, Escape, Up, C-c, 1 …`,
-    };
+    return refused("invalid_keys", `'${shown(unknown)}' is no key; keys are Enter, Escape, Up, C-c, 1 …`);
   }
   return { mode: "keys", keys, dialogId: undefined };
 }

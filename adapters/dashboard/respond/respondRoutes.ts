@@ -20,12 +20,12 @@ import * as failures from "./failures.ts";
 import {
   agentNotFound,
   failureResponse,
-  refusalResponse,
+  noPane,
   type RespondResponse,
   respondWith,
+  usablePane,
 } from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
-import { usablePane } from "./usablePane.ts";
 
 interface RespondParts extends AgentParts, DeliverParts {
   readonly answers: AnswerKeys;
@@ -57,7 +57,7 @@ async function respond(
   const { book, answers, clock } = parts;
   const startedMs = clock.nowMs();
   const request = parseRespond(bytes);
-  if ("errorType" in request) return refusalResponse(400, request.errorType, request.message);
+  if ("status" in request) return request;
   const agent = book.find(agentId);
   if (agent === undefined) return agentNotFound(agentId);
   const { tmuxPaneId } = agent.record;
@@ -95,9 +95,7 @@ async function targetOf(
   { mode, dialogId }: RespondRequest,
 ): Promise<PaneId | RespondResponse> {
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined) {
-    return refusalResponse(400, "no_pane_id", "Agent has no tmux pane ID — cannot send input.");
-  }
+  if (tmuxPaneId === undefined) return noPane("send input");
   await parts.panes.places.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   // A task that has ended with its pane is not the reason that helps.
@@ -109,9 +107,8 @@ async function targetOf(
     if (agent.answer !== undefined) return notWaiting("processing");
   }
   const pane = await usablePane(parts, agent, tmuxPaneId);
-  if (typeof pane !== "string") return failureResponse(pane);
   // The connection may have been lost and made anew.
-  if (mode === "keys") return pane;
+  if (typeof pane !== "string" || mode === "keys") return pane;
   if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
   const isOthers = agent.othersTurnId !== undefined && agent.question?.turn.id === agent.othersTurnId;
   return isOthers && dialogId === undefined ? failureResponse(failures.ASKED_BY_ANOTHER) : pane;

@@ -8,6 +8,7 @@ import { TEAM_START_OUTCOMES, type TeamStartOutcome, type TeamStartRequest } fro
 import type { PaneId } from "../../../protocol/ids.ts";
 import { parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
 import { digest } from "../../agents/start/agentStarts.ts";
+import { onTmux } from "../teamErrors.ts";
 import { MAX_DETAIL_ENCODED_CHARS, MAX_PROMPT_ENCODED_CHARS } from "../teamLimits.ts";
 
 const OPTION = "team_start";
@@ -83,10 +84,10 @@ function shortened(text: string, maxEncodedChars: number): string {
   return end < 0 ? plain : plain.slice(0, end);
 }
 
-/** The records of all workers that have one. @throws AppError CONNECTION_LOST */
+/** The records of all workers that have one. @throws AppError tmux_error */
 export async function readRecords(server: TmuxServer): Promise<ReadonlyMap<PaneId, StartRecord>> {
   const records = new Map<PaneId, StartRecord>();
-  for (const [pane, text] of await server.paneUserOptions(OPTION)) {
+  for (const [pane, text] of await onTmux("tmux list-panes -a", () => server.paneUserOptions(OPTION))) {
     const record = parsed(text);
     if (record !== undefined) records.set(pane, record);
   }

@@ -2,8 +2,7 @@
 import type { TeamStart, TeamStartOutcome } from "../../../protocol/api/team.ts";
 import { lastWords } from "../captureText.ts";
 import { attachArgv, captureHint, shellLine } from "../names.ts";
-import { type SessionEnd, sessionEnd } from "../sessionEnd.ts";
-import type { TeamPlace } from "../teamServers.ts";
+import { type SessionEnd, sessionEnd, type TeamPlace } from "../teamServers.ts";
 import type { StartRecord } from "./startRecord.ts";
 
 /** @param record undefined for a session that was not made by a start @param threadId named in the request */

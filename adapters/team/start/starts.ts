@@ -21,9 +21,8 @@ import { AppError } from "../../../protocol/errors.ts";
 import { initialCapture } from "../captureText.ts";
 import { onTmux, teamError, withKey } from "../teamErrors.ts";
 import { EXIT_WITHIN_MS, GONE_WITHIN_MS, MAX_NAME_TRIES, MAX_STARTS_PER_TEAM } from "../teamLimits.ts";
-import { asTmuxNames, findNamed, nextSessionName } from "../names.ts";
-import { startPost } from "../posts.ts";
-import { sessionEnd } from "../sessionEnd.ts";
+import { asTmuxNames, findNamed, nextSessionName, startPost } from "../names.ts";
+import { panesOf, sessionEnd } from "../teamServers.ts";
 import { isTaken, startResponse } from "./startResponse.ts";
 import {
   type BegunRecord,
@@ -135,17 +134,16 @@ export class Starts {
     const { key, request: digest, prompt } = own.begun;
     const named = request.sessionName === undefined ? undefined : findNamed(server, request.sessionName);
     if (key === undefined && named === undefined) return undefined;
-    const records = await onTmux("tmux list-panes", () => readRecords(server));
+    const records = await readRecords(server);
     let session = named;
     for (const [pane, record] of records) {
       if (key === undefined || record.key !== key) continue;
       requireSameRequest(record.request, digest);
-      session = server.sessions().find((other) => other.activePane === pane) ?? session;
+      session = server.sessions().find((other) => panesOf(server, other).some(({ id }) => id === pane)) ?? session;
     }
-    const place = this.#options.servers.place(request.teamId, server, session);
+    const place = this.#options.servers.place(request.teamId, server, session, records);
     if (place === undefined) return undefined;
-    const { sessionName, pane } = place;
-    const record = records.get(pane);
+    const { sessionName, record } = place;
     const underWay = record && this.#startsOf(own.teamId).find((other) => other.session === sessionName);
     // If it ended before it took a prompt, or its start was cut short, the response says that instead.
     const hasPrompt = underWay !== undefined || (record?.outcome !== undefined && record.outcome !== "ended");
@@ -164,7 +162,7 @@ export class Starts {
   /** Ends a worker, and starts the same agent again under its name, with its conversation if that is known. @throws AppError session_not_found, tmux_error */
   restart(request: TeamSessionRequest): Promise<TeamRestart> {
     const { servers, agents, starts, clock, workerOf } = this.#options;
-    return servers.withSession(request, async ({ server, session, sessionName, pane }) => {
+    return servers.withSession(request, async ({ server, session, sessionName, pane, record }) => {
       const { teamId } = request;
       if (this.#startsOf(teamId).some((start) => start.session === sessionName)) {
         throw teamError(
@@ -172,22 +170,30 @@ export class Starts {
           `session ${sessionName} is still being started; wait until it has its prompt`,
         );
       }
-      const record = (await onTmux("tmux list-panes", () => readRecords(server))).get(pane);
       agents.check();
       const before = agents.lastInPane(server, pane);
-      const { kind, sessionId, launch } = before ?? {};
+      const { kind, sessionId, transcriptPath, launch } = before ?? {};
       const program = workerOf(record?.agent ?? kind?.name);
       const there = launch?.cwd ?? (await onTmux("tmux display-message", () => server.describePane(pane))).cwd;
       const cwd = there === "" ? program.homeDir : there;
       await requireWorker(program, cwd);
       const goesOn = sessionId === undefined || kind?.resume === undefined ? [] : [...kind.resume, sessionId];
+      // It may be restarted again before it has said which one it is in.
+      const conversation = goesOn.length === 0 ? undefined : { sessionId, transcriptPath };
       await onTmux(`tmux kill-session -t =${sessionName}`, () => server.killSession(session.id));
       // Its name, and its conversation, are free once its process has ended.
       const hasEnded = (): boolean => before?.endedUnixMs !== undefined;
       if (before !== undefined) await untilSo(clock, GONE_WITHIN_MS, hasEnded, (check) => agents.subscribe(check));
       agents.check();
       const worker = { ...program, argv: [...program.argv, ...goesOn] };
-      const made = await makeWorker(this.#options, server, { worker, teamId, name: sessionName, cwd, record });
+      const made = await makeWorker(this.#options, server, {
+        worker,
+        teamId,
+        name: sessionName,
+        cwd,
+        record,
+        conversation,
+      });
       const { outcome } = await starts.bringUp(startOf(agents, server, program), made.pane, clock.nowMs());
       const state = (outcome === "ended" ? "dead" : outcome) as TeamRestart["state"];
       return { sessionName, paneId: made.pane, resumed: goesOn.length > 0, state };

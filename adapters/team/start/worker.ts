@@ -13,6 +13,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../../agents/catalogue.ts";
 import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
 import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
+import type { AgentFacts } from "../../agents/running/runningAgent.ts";
 import { AGENT_COLS, AGENT_ROWS, type AgentStarts } from "../../agents/start/agentStarts.ts";
 import { onTmux, teamError } from "../teamErrors.ts";
 import { EXIT_REPORTED_WITHIN_MS, SUBMIT_TIMEOUT_MS } from "../teamLimits.ts";
@@ -65,6 +66,8 @@ interface WorkerRequest {
   readonly cwd: string;
   /** Its pane has it from the beginning; undefined for a worker that no start made. */
   readonly record: StartRecord | undefined;
+  /** That it goes on with. */
+  readonly conversation?: Pick<AgentFacts, "sessionId" | "transcriptPath"> | undefined;
 }
 
 /** Refuses a program that cannot be started, before anything is made. @throws AppError worker_not_found */
@@ -97,7 +100,7 @@ export interface TeamParts {
 export async function makeWorker(
   { servers, agents, clock }: TeamParts,
   server: TmuxServer,
-  { worker, teamId, name, cwd, record }: WorkerRequest,
+  { worker, teamId, name, cwd, record, conversation }: WorkerRequest,
 ): Promise<Worker> {
   const command = `tmux -f /dev/null -S ${servers.socketPath(teamId)} new-session -d -s ${name}`;
   const madeAtMs = clock.nowMs();
@@ -125,7 +128,7 @@ export async function makeWorker(
     throw teamError("tmux_error", `${command}: the session has no pane`, { command, stderr: "" });
   const [program = worker.agent, ...args] = worker.argv;
   // Without its environment, which may hold what `team.passEnvironment` names.
-  const facts = { launch: { program, args, environment: {}, cwd, startedBy: `team:${teamId}` } };
+  const facts = { ...conversation, launch: { program, args, environment: {}, cwd, startedBy: `team:${teamId}` } };
   // Of another team, too, there may be a worker-1.
   const agentName = [name, `${teamId}-${name}`].find((wanted) => agents.isFreeName(wanted));
   agents.introduce(server, place.pane, { name: agentName, facts });
