@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import type { WebSocket } from "ws";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
+import { STREAM_MAX_MESSAGE_BYTES } from "../../../protocol/api/native/nativeFrames.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
@@ -70,6 +71,12 @@ export class McpRelay {
   async #fromClient(line: string): Promise<void> {
     const { id, method, params } = messageOf(line);
     const key = method === undefined || id === undefined || id === null ? undefined : JSON.stringify(id);
+    // The daemon would close the connection, and with it every other call.
+    if (Buffer.byteLength(line) > STREAM_MAX_MESSAGE_BYTES) {
+      if (key !== undefined)
+        await this.#refuse(key, `the message is larger than ${STREAM_MAX_MESSAGE_BYTES} bytes: send it in pieces`);
+      return;
+    }
     let socket: WebSocket;
     try {
       socket = await this.#connected();

@@ -4,6 +4,7 @@ import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { expect, test } from "vitest";
 import type { Io } from "../../../../../adapters/cli/cliIo.ts";
+import { STREAM_MAX_MESSAGE_BYTES } from "../../../../../protocol/api/native/nativeFrames.ts";
 import { McpRelay } from "../../../../../adapters/commands/connection/mcpRelay.ts";
 
 const OPEN = 1;
@@ -72,6 +73,24 @@ test("a request that comes while a connection closes is answered by the next one
   stdin.end();
   await ended;
   expect(written).toEqual([answered(1), answered(2)]);
+});
+
+test("a message that the daemon would close the connection for is refused, and the others are answered", async () => {
+  const socket = new FakeSocket();
+  const { stdin, written, ended, ask } = relay(async () => socket);
+  const large = { jsonrpc: "2.0", id: 1, method: "tools/call", params: "x".repeat(STREAM_MAX_MESSAGE_BYTES) };
+  stdin.write(`${JSON.stringify(large)}\n`);
+  ask(2);
+  stdin.end();
+  await ended;
+  expect(written).toEqual([
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: -32_000, message: expect.stringContaining("send it in pieces") as string },
+    },
+    answered(2),
+  ]);
 });
 
 test("what a lost connection leaves unanswered is said to be lost, once", async () => {
