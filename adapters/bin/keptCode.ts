@@ -10,6 +10,7 @@ import { isOwn, readPrivateBytes } from "../../daemon/ops/privateFiles.ts";
 
 /** The build writes it into the file's first line, after `//`: V8 takes any source of the same length for the same one. */
 const DIGEST_LENGTH = 64;
+const SUM_LENGTH = 8;
 const MAX_KEPT_BYTES = 4_000_000;
 
 interface Loaded {
@@ -32,8 +33,21 @@ export function loadKept(file: string, path: string): Loaded {
     compiled: () =>
       cachedData !== undefined && script.cachedDataRejected !== true
         ? undefined
-        : Buffer.concat([Buffer.from(digest, "latin1"), script.createCachedData()]),
+        : kept(digest, script.createCachedData()),
   };
+}
+
+const kept = (digest: string, code: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(digest + sumOf(code), "latin1"), code]);
+
+/**
+ * V8 runs code that is damaged, which need not end. What damages a file damages blocks of it, so a word of each 64 bytes is
+ * enough; every word would take a millisecond.
+ */
+function sumOf(code: Buffer): string {
+  let sum = 0;
+  for (let at = 0; at + 4 <= code.length; at += 64) sum = (Math.imul(sum, 31) + code.readInt32LE(at)) | 0;
+  return (sum >>> 0).toString(16).padStart(SUM_LENGTH, "0");
 }
 
 /** Only what nobody but this user could have written: it is executed. */
@@ -43,8 +57,9 @@ function keptFor(digest: string, path: string): Buffer | undefined {
     if (found === undefined || !isOwn(found.uid) || found.openMode !== undefined) return undefined;
     const { bytes } = found;
     // No `?.`: an older Node could not read what this is bundled in.
-    if (bytes === undefined || bytes.toString("latin1", 0, DIGEST_LENGTH) !== digest) return undefined;
-    return bytes.subarray(DIGEST_LENGTH);
+    if (bytes === undefined) return undefined;
+    const code = bytes.subarray(DIGEST_LENGTH + SUM_LENGTH);
+    return bytes.toString("latin1", 0, DIGEST_LENGTH + SUM_LENGTH) === digest + sumOf(code) ? code : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  * full disk) is a failure, reported in one line.
  */
 import { homedir, tmpdir } from "node:os";
+import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { QuietOutput } from "./quietOutput.ts";
 
@@ -88,7 +89,7 @@ export function processIo(process: NodeJS.Process, program: string): Io {
   process.once("SIGTERM", () => controller.abort(new Interrupted(EXIT_SIGTERM, "terminated")));
   return {
     env: process.env,
-    cwd: process.cwd(),
+    cwd: workingDirectory(process),
     homeDir: homedir(),
     tmpDir: tmpdir(),
     platform: process.platform,
@@ -105,6 +106,32 @@ export function processIo(process: NodeJS.Process, program: string): Io {
     },
     signal: controller.signal,
   };
+}
+
+/** Where this process was started, also if that has been removed since, as a worktree is under the shell of its pane. */
+function workingDirectory(process: NodeJS.Process): string {
+  try {
+    return process.cwd();
+  } catch {
+    const { PWD = "/" } = process.env;
+    return isAbsolute(PWD) ? PWD : "/";
+  }
+}
+
+/** Standard input as it comes. A read that waits ends with the signal, too. @throws the signal's reason */
+export async function* stdinOf({
+  stdin,
+  signal,
+}: Pick<Io, "stdin" | "signal">): AsyncGenerator<Uint8Array, void, void> {
+  signal.throwIfAborted();
+  const stop = (): void => void stdin.destroy(signal.reason as Error);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    yield* stdin as AsyncIterable<Uint8Array>;
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";

@@ -1,6 +1,6 @@
 /** Reads, atomically replaces and removes files of other programs and of the user; errors name the file. */
 import { lstatSync, readFileSync, rmSync } from "node:fs";
-import { replaceKeeping } from "../../daemon/ops/privateFiles.ts";
+import { isNoRoom, replaceKeeping } from "../../daemon/ops/privateFiles.ts";
 import { AppError } from "../../protocol/errors.ts";
 
 /** Undefined if the file does not exist. @throws AppError CONFIGURATION_INVALID */
@@ -46,10 +46,9 @@ function onDisk<T>(path: string, act: () => T): T {
     return act();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new AppError(
-      "CONFIGURATION_INVALID",
-      `cannot read or write ${path} (${code ?? String(error)}); check its owner and permissions`,
-      { cause: error },
-    );
+    const todo = isNoRoom(code) ? "free some space there" : "check its owner and permissions";
+    throw new AppError("CONFIGURATION_INVALID", `cannot read or write ${path} (${code ?? String(error)}); ${todo}`, {
+      cause: error,
+    });
   }
 }

@@ -49,6 +49,7 @@ function headOf(url: string, { method = "GET", headers = {}, body = "" }: Socket
 /** The bytes that a connection receives, read in pieces of the reader's choice. */
 class Incoming {
   readonly #socket: Socket;
+  readonly #path: string;
   readonly #signal: AbortSignal | undefined;
   #unread: Buffer[] = [];
   #unreadBytes = 0;
@@ -58,6 +59,7 @@ class Incoming {
 
   constructor(socket: Socket, socketPath: string, signal: AbortSignal | undefined) {
     this.#socket = socket;
+    this.#path = socketPath;
     this.#signal = signal;
     const abort = (): void => this.#fail(signal?.reason as Error);
     signal?.addEventListener("abort", abort, { once: true });
@@ -72,7 +74,7 @@ class Incoming {
       this.#isEnded = true;
       this.#wake?.();
     });
-    socket.once("error", (error) => this.#fail(connectError(socketPath, error)));
+    socket.once("error", (error) => this.#fail(failureOf(socketPath, error)));
   }
 
   send(head: string, body: string): void {
@@ -82,7 +84,7 @@ class Incoming {
   /** The next bytes, at most `atMost`. @throws what ended the connection before they came */
   async some(atMost = Number.POSITIVE_INFINITY): Promise<Buffer> {
     const bytes = await this.#next();
-    if (bytes === undefined) throw cutOff();
+    if (bytes === undefined) throw lost(this.#path);
     if (bytes.length <= atMost) return bytes;
     this.#putBack(bytes.subarray(atMost));
     return bytes.subarray(0, atMost);
@@ -146,7 +148,21 @@ class Incoming {
   }
 }
 
-const cutOff = (): Error => new Error("the connection ended in the middle of the response");
+/** Whoever asked must not take it for a daemon that was not there, and ask again. */
+const lost = (socketPath: string, cause?: unknown): AppError =>
+  new AppError(
+    "DAEMON_UNREACHABLE",
+    `the connection to the daemon on ${socketPath} was lost: what was asked may have been done, so look before you repeat it`,
+    { details: { delivery: "indeterminate" }, cause },
+  );
+
+function failureOf(socketPath: string, error: NodeJS.ErrnoException): AppError {
+  const known = connectError(socketPath, error);
+  if (known instanceof AppError) return known;
+  if (error.syscall !== "connect") return lost(socketPath, error);
+  const message = `cannot reach the daemon on ${socketPath} (${error.code ?? error.message})`;
+  return new AppError("DAEMON_UNREACHABLE", message, { cause: error });
+}
 
 /** The part of `Response` that the client uses. */
 class SocketResponse {

@@ -1,6 +1,7 @@
 /** MCP over HTTP against the stub, through the SDK's client: tools, tiers, errors, sessions, what cannot be seen. */
 import { describe, expect, test } from "vitest";
 import { paneIdOf } from "../../protocol/ids.ts";
+import { fakeAgents } from "../support/agents/fakeAgents.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { MCP_TOOLS, mcpOverHttp } from "../support/daemon/mcpClient.ts";
 import { type NativeFixture, nativeFixture, stubServer } from "../support/daemon/nativeServer.ts";
@@ -208,6 +209,34 @@ describe.each(ERAS)("%s clients and screens", (era) => {
     const [, word] = /<(untrusted-[0-9a-f]{12})>\n/.exec((content[0] as { text: string }).text) ?? [];
     expect((content[0] as { text: string }).text.endsWith(`</${word ?? "none"}>`)).toBe(true);
     expect(structuredContent).toMatchObject({ untrusted: ["output"] });
+  });
+
+  test("get the names in lists like all other text of programs: visible, between marks", async () => {
+    const server = stubServer();
+    await server.createSession({ name: "wo\u{E0041}rk" });
+    await using api = await nativeFixture(server, { agents: fakeAgents(server, "a\u200Bb") });
+    await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
+    for (const [tool, name] of [
+      ["list", "wo<U+E0041>rk"],
+      ["list_agents", "a<U+200B>b"],
+    ] as const) {
+      const { content } = await mcp.raw(tool, {});
+      const { text } = content[0] as { text: string };
+      expect(text).toMatch(/^(?:Server .*:\n)?<(untrusted-[0-9a-f]{12})>\n[^]*<\/\1>$/);
+      expect(text.slice(text.indexOf("<untrusted"))).toContain(name);
+    }
+  });
+
+  test("search the screen of an agent on another server by its name", async () => {
+    const [server, other] = [stubServer(), stubServer()];
+    await server.createSession({ name: "work" });
+    await other.createSession({ name: "its" });
+    await using api = await nativeFixture(server, { agents: fakeAgents(other, "other") });
+    api.servers.set("other", other);
+    await using mcp = await mcpOverHttp(`${api.url}/mcp`, era);
+    await other.input(paneIdOf(0), [{ kind: "text", bytes: Buffer.from("needle") }]);
+    const found = await mcp.call("search", { pane: "api", text: "needle" });
+    expect(found).toMatchObject({ matches: [{ pane: "%0", line: 0, text: "needle" }] });
   });
 
   test("get the newest 16 KiB, and are told what was cut and how to get it", async () => {

@@ -1,4 +1,5 @@
 /** Commands that need no daemon: doctor, config, trust, service, and what every command shares. */
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -14,6 +15,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
+import { builtCli } from "../support/daemon/cliBuild.ts";
 import type { CliSandbox, RunOptions } from "../support/daemon/cliSandbox.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
@@ -266,5 +268,25 @@ describe("service", () => {
     expect(readFileSync(path, "utf8")).toBe("[Unit]\n");
     expect((await sandbox.run(["service", "uninstall", "--force"])).code).toBe(0);
     expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("a command whose directory has been removed", () => {
+  test("works, and takes paths as its shell would", async () => {
+    await using sandbox = cliSandbox();
+    const gone = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`;
+    const there = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
+      spawnSync("sh", ["-c", gone, process.execPath, builtCli(), ...args], {
+        cwd: sandbox.root,
+        env: sandbox.env,
+        encoding: "utf8",
+      });
+    expect(there("version")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^tmuxwire /) as string });
+    await sandbox.serve();
+    expect(there("ls")).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    expect(there("play", "demo.cast")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`there is no file ${sandbox.path("gone", "demo.cast")};`) as string,
+    });
   });
 });

@@ -32,6 +32,8 @@ function help(given: NodeJS.ProcessEnv = {}): void {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [builtCli(), "capture", "--help"], {
     env,
     encoding: "utf8",
+    // What runs damaged code may not end.
+    timeout: 60_000,
   });
   expect({ status, signal, stderr }).toEqual({ status: 0, signal: null, stderr: "" });
   expect(stdout).toMatch(HELP);
@@ -58,6 +60,7 @@ test("is written once, private to the user, for each command its own", () => {
 test.each<[string, (path: string) => unknown]>([
   ["of another source", (path) => writeFileSync(path, readFileSync(path).fill("0", 0, 64))],
   ["that was cut off", (path) => writeFileSync(path, readFileSync(path).subarray(0, 1000))],
+  ["of which a block is lost", (path) => writeFileSync(path, readFileSync(path).fill(0, 98_304, 102_400))],
   ["that is empty", (path) => writeFileSync(path, "")],
   ["that others may write", (path) => chmodSync(path, 0o622)],
   ["behind a link", (path) => (renameSync(path, join(home, "elsewhere")), symlinkSync(join(home, "elsewhere"), path))],

@@ -56,3 +56,11 @@ test
     `${program}: cannot write to standard output (ENOSPC: no space left on device, write): free some space, or redirect it elsewhere\n`,
   ]);
 });
+
+test.skipIf(!hasFull)("a recording whose disk is full names its file", async () => {
+  expect(await sandbox.run(["rec", "work", "-o", FULL, "--force"])).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `tmuxwire: cannot write ${FULL} (ENOSPC); free some space there\n`,
+  });
+});

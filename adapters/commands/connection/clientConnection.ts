@@ -58,6 +58,7 @@ export interface DaemonAddress {
   /** Undefined: connect to the unix socket. */
   readonly url: string | undefined;
   readonly socketPath: string;
+  readonly tokenPath: string;
   readonly token: string | undefined;
   /** The socket of its owned tmux server, from this process's settings. */
   readonly tmuxSocketPath: string;
@@ -76,8 +77,8 @@ export async function daemonAddress({ io, options }: CommandCall): Promise<Daemo
   const token = await readToken(native.tokenPath);
   const url = options.text("url") ?? given(env["TMUXWIRE_URL"]);
   const overSocket = url === undefined || options.text("socket") !== undefined;
-  const { socketPath, tmuxSocketPath } = native;
-  return { url: overSocket ? undefined : checkedUrl(url), socketPath, tmuxSocketPath, token };
+  const { socketPath, tmuxSocketPath, tokenPath } = native;
+  return { url: overSocket ? undefined : checkedUrl(url), socketPath, tmuxSocketPath, tokenPath, token };
 }
 
 /** The tmux server that the command is about. @throws AppError CONFIGURATION_INVALID, INVALID_ARGUMENT */

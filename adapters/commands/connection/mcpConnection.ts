@@ -2,9 +2,10 @@
 import { createConnection } from "node:net";
 import { WebSocket } from "ws";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
+import { connectError } from "../../serving/socketFetch.ts";
 import type { DaemonAddress } from "./clientConnection.ts";
 
-/** @throws AppError DAEMON_UNREACHABLE, UNAUTHORIZED, INVALID_ARGUMENT */
+/** @throws AppError DAEMON_UNREACHABLE, FORBIDDEN, UNAUTHORIZED, INVALID_ARGUMENT */
 export function openMcp({ url, socketPath, token }: DaemonAddress, query: URLSearchParams): Promise<WebSocket> {
   const at = new URL("mcp", url ?? "http://localhost/");
   at.search = query.toString();
@@ -23,8 +24,9 @@ export function openMcp({ url, socketPath, token }: DaemonAddress, query: URLSea
       socket.terminate();
     });
     socket.on("error", (error) => {
+      const known = url === undefined ? connectError(socketPath, error) : error;
       const message = `no daemon listens on ${where}: start one with \`tmuxwire serve\``;
-      reject(new AppError("DAEMON_UNREACHABLE", message, { cause: error }));
+      reject(known instanceof AppError ? known : new AppError("DAEMON_UNREACHABLE", message, { cause: error }));
     });
   });
 }

@@ -6,6 +6,9 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { WebSocket } from "ws";
+import { systemClock } from "../../../daemon/time/clock.ts";
+import { within } from "../../../daemon/time/within.ts";
+import { STREAM_MAX_MESSAGE_BYTES } from "../../../protocol/api/native/nativeFrames.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
 import type { Io } from "../../cli/cliIo.ts";
@@ -19,16 +22,21 @@ interface McpRelayOptions {
 interface Message {
   readonly id?: string | number | null;
   readonly method?: string;
+  readonly params?: unknown;
 }
 
 /** From JSON-RPC's range for server errors. */
 const LOST = -32_000;
+/** At the end of stdin, for the responses to what was read last: who asks in a pipe reads them after that. */
+const LAST_RESPONSES_WITHIN_MS = 1_000;
 
 export class McpRelay {
   readonly #options: McpRelayOptions;
   #socket: WebSocket | undefined;
-  /** Requests without a response yet, by the JSON of their ids. */
-  readonly #waiting = new Set<string>();
+  /** Requests without a response yet, by the JSON of their ids, each with the connection it was sent on. */
+  readonly #waiting = new Map<string, WebSocket>();
+  /** Called when none waits. */
+  #settled: (() => void) | undefined;
   /** The client's `initialize` and `initialized`. */
   #greeting: readonly string[] = [];
   /** The id of a repeated `initialize`, whose response is dropped. */
@@ -47,21 +55,44 @@ export class McpRelay {
     // Not earlier: readline drops lines that arrive before anything reads them.
     const lines = createInterface({ input: io.stdin, crlfDelay: Infinity, signal: io.signal });
     for await (const line of lines) if (line.trim() !== "") await this.#fromClient(line);
+    if (!io.signal.aborted) await this.#lastResponses();
     this.#socket?.close();
   }
 
+  async #lastResponses(): Promise<void> {
+    await within<void>(systemClock, LAST_RESPONSES_WITHIN_MS, undefined, (done) => {
+      if (this.#waiting.size === 0) done();
+      this.#settled = done;
+    });
+    // The last of them is written.
+    await this.#options.io.out("");
+  }
+
   async #fromClient(line: string): Promise<void> {
-    const { id, method } = messageOf(line);
-    const isRequest = method !== undefined && id !== undefined && id !== null;
-    if (isRequest) this.#waiting.add(JSON.stringify(id));
-    try {
-      const socket = await this.#connected();
-      if (method === "initialize") this.#greeting = [line];
-      if (method === "notifications/initialized") this.#greeting = [...this.#greeting, line];
-      socket.send(line);
-    } catch (error) {
-      if (isRequest) await this.#fail(JSON.stringify(id), toAppError(error).message);
+    const { id, method, params } = messageOf(line);
+    const key = method === undefined || id === undefined || id === null ? undefined : JSON.stringify(id);
+    // The daemon would close the connection, and with it every other call.
+    if (Buffer.byteLength(line) > STREAM_MAX_MESSAGE_BYTES) {
+      if (key !== undefined)
+        await this.#refuse(key, `the message is larger than ${STREAM_MAX_MESSAGE_BYTES} bytes: send it in pieces`);
+      return;
     }
+    let socket: WebSocket;
+    try {
+      socket = await this.#connected();
+    } catch (error) {
+      if (key !== undefined) await this.#refuse(key, toAppError(error).message);
+      return;
+    }
+    if (method === "initialize") this.#greeting = [line];
+    if (method === "notifications/initialized") this.#greeting = [...this.#greeting, line];
+    // It gets no response.
+    if (method === "notifications/cancelled") this.#forget(JSON.stringify(fieldsOf(params)?.["requestId"]));
+    if (key !== undefined) this.#waiting.set(key, socket);
+    // One that has closed meanwhile takes nothing.
+    socket.send(line, (error) => {
+      if (error instanceof Error) void this.#lost(socket);
+    });
   }
 
   async #connected(): Promise<WebSocket> {
@@ -88,27 +119,29 @@ export class McpRelay {
 
   async #fromDaemon(text: string): Promise<void> {
     const { id, method } = messageOf(text);
-    if (method === undefined && id !== undefined) {
-      const key = JSON.stringify(id);
-      if (key === this.#unasked) return;
-      this.#waiting.delete(key);
-    }
-    await this.#options.io.out(`${text}\n`);
+    const key = method === undefined && id !== undefined ? JSON.stringify(id) : undefined;
+    if (key !== undefined && key === this.#unasked) return;
+    const written = this.#options.io.out(`${text}\n`);
+    if (key !== undefined) this.#forget(key);
+    await written;
+  }
+
+  /** Whether it has waited. */
+  #forget(key: string): boolean {
+    const hasWaited = this.#waiting.delete(key);
+    if (this.#waiting.size === 0) this.#settled?.();
+    return hasWaited;
   }
 
   async #lost(socket: WebSocket): Promise<void> {
     if (this.#socket === socket) this.#socket = undefined;
-    const pending = [...this.#waiting];
-    for (const key of pending) {
-      await this.#fail(
-        key,
-        "the connection to the daemon was lost, so the call may or may not have taken effect: check, then call again",
-      );
-    }
+    const message =
+      "the connection to the daemon was lost, so the call may or may not have taken effect: check, then call again";
+    const failed = [...this.#waiting].filter(([, on]) => on === socket).map(([key]) => key);
+    await Promise.all(failed.flatMap((key) => (this.#forget(key) ? [this.#refuse(key, message)] : [])));
   }
 
-  async #fail(key: string, message: string): Promise<void> {
-    if (!this.#waiting.delete(key)) return;
+  async #refuse(key: string, message: string): Promise<void> {
     await this.#options.io.out(
       `${JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(key) as unknown, error: { code: LOST, message } })}\n`,
     );

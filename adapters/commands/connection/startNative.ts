@@ -9,10 +9,12 @@ import { isListening } from "../../serving/socketProbe.ts";
 import { autostart } from "../../serving/autostart.ts";
 
 const LOOK_EVERY_MS = 25;
+/** What keeps a daemon from starting is known, and another one's tmux server taken, when it has nearly begun to listen. */
+const TAKEN_LISTENS_WITHIN_MS = 2_000;
 const READY = /^native API listening on unix:/m;
 
 interface StartedDaemon {
-  /** Undefined: it was there already, and has restarted. */
+  /** Undefined: it was there already, and has restarted, or somebody else has started it. */
   readonly pid: number | undefined;
   readonly logPath: string;
 }
@@ -28,17 +30,27 @@ export async function startNative(
   flags: readonly string[] = [],
 ): Promise<StartedDaemon> {
   const logPath = join(dirname(socketPath), "daemon.log");
-  while (isRestarting(socketPath)) {
-    // oxlint-disable-next-line no-await-in-loop -- until it listens, or has not come
-    if (await isListening(socketPath)) return { pid: undefined, logPath };
-    // oxlint-disable-next-line no-await-in-loop -- between two looks
-    await sleep(systemClock, LOOK_EVERY_MS, signal);
-  }
+  const there = { pid: undefined, logPath };
+  if (await listensWhile(() => isRestarting(socketPath), socketPath, signal)) return there;
   try {
     const pid = await autostart({ flags: ["--only", "native", ...flags], env, signal, logPath, ready: READY });
     return { pid, logPath };
   } catch (error) {
+    // Another command may have started one at the same time: ours finds its place taken before that one listens.
+    const untilMs = systemClock.nowMs() + TAKEN_LISTENS_WITHIN_MS;
+    if (await listensWhile(() => systemClock.nowMs() < untilMs, socketPath, signal)) return there;
     const message = `no daemon is running, and starting one failed: ${(error as Error).message}`;
     throw new AppError("DAEMON_UNREACHABLE", message, { cause: error });
   }
+}
+
+/** Whether one listens, looked at as long as it `isExpected`. @throws the signal's reason */
+async function listensWhile(isExpected: () => boolean, socketPath: string, signal: AbortSignal): Promise<boolean> {
+  while (isExpected()) {
+    // oxlint-disable-next-line no-await-in-loop -- until it listens, or has not come
+    if (await isListening(socketPath)) return true;
+    // oxlint-disable-next-line no-await-in-loop -- between two looks
+    await sleep(systemClock, LOOK_EVERY_MS, signal);
+  }
+  return false;
 }

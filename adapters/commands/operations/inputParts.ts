@@ -2,6 +2,7 @@
 import type { NativeInputPart } from "../../client/client.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
+import { stdinOf } from "../../cli/cliIo.ts";
 import type { CommandCall, OptionSpec } from "../../cli/commandTypes.ts";
 
 export const INPUT_OPTIONS: readonly OptionSpec[] = [
@@ -41,8 +42,7 @@ export async function readText(call: CommandCall, words: readonly string[]): Pro
 async function readAll({ io }: CommandCall): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of io.stdin as AsyncIterable<Uint8Array>) {
-    io.signal.throwIfAborted();
+  for await (const chunk of stdinOf(io)) {
     length += chunk.length;
     if (length > MAX_INPUT_BYTES) {
       throw new AppError("RESOURCE_LIMIT", `the input is larger than ${MAX_INPUT_BYTES} bytes: send it in pieces`);

@@ -36,10 +36,7 @@ async function hostInfo(call: CommandCall): Promise<HostInfo> {
   if (!(await isListening(socketPath))) {
     const tmux = await askVersion("tmux", paneEnvironment(io.env), localHost().clients.run);
     if (tmux === undefined) return { version: program.version(), socketPath, token: null, tmux: null };
-    await startNative(io, socketPath).catch(async (error: unknown) => {
-      // Another command may have started one meanwhile.
-      if (!(await isListening(socketPath))) throw error;
-    });
+    await startNative(io, socketPath);
   }
   const { token } = await daemonAddress(call);
   const http = new HttpCaller({

@@ -1,6 +1,6 @@
 /** `tmuxwire mcp`: an MCP server on this process's stdin and stdout, relayed to the daemon. */
 import { toAppError } from "../../../protocol/errors.ts";
-import { CLIENT_OPTIONS, daemonAddress } from "../connection/clientConnection.ts";
+import { CLIENT_OPTIONS, type DaemonAddress, daemonAddress } from "../connection/clientConnection.ts";
 import { startNative } from "../connection/startNative.ts";
 import type { CommandCall, CommandSpec, OptionSpec } from "../../cli/commandTypes.ts";
 
@@ -59,7 +59,7 @@ export const mcpCommand: CommandSpec = {
       } catch (error) {
         const isGone = toAppError(error).code === "DAEMON_UNREACHABLE";
         if (!isGone || address.url !== undefined || options.flag("no-autostart")) throw error;
-        const { pid, logPath } = await startNative(io, address.socketPath, serveFlags(call));
+        const { pid, logPath } = await startNative(io, address.socketPath, serveFlags(call, address));
         if (pid !== undefined)
           io.err(`tmuxwire: no daemon was running, so one was started (pid ${pid}); it logs to ${logPath}\n`);
         return await openMcp(await daemonAddress(call), query);
@@ -70,10 +70,9 @@ export const mcpCommand: CommandSpec = {
   },
 };
 
-/** Flags that make the daemon listen where this command connects. */
-function serveFlags({ options }: CommandCall): readonly string[] {
-  return ["socket", "token-file"].flatMap((name) => {
-    const value = options.text(name);
-    return value === undefined ? [] : [`--${name}`, value];
-  });
+/** Flags that make the daemon listen where this command connects; it runs in another directory. */
+function serveFlags({ options }: CommandCall, { socketPath, tokenPath }: DaemonAddress): readonly string[] {
+  return Object.entries({ socket: socketPath, "token-file": tokenPath }).flatMap(([name, path]) =>
+    options.text(name) === undefined ? [] : [`--${name}`, path],
+  );
 }

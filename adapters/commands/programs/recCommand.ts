@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { CAST_ENDS, type CastEnd, RecordingEncoder } from "../../../daemon/recordings/recordingEncoder.ts";
 import { DEFAULT_RECORDING_BYTES, DEFAULT_RECORDING_SEC } from "../../../daemon/recordings/recordingLimits.ts";
+import { unwritable } from "../../../daemon/ops/privateFiles.ts";
 import { systemClock, type Timer } from "../../../daemon/time/clock.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneEvent } from "../../client/client.ts";
@@ -87,7 +88,7 @@ interface Target {
   readonly close: () => Promise<void>;
 }
 
-/** @throws AppError INVALID_ARGUMENT */
+/** @throws AppError INVALID_ARGUMENT; CONFIGURATION_INVALID when it cannot be written to */
 async function openTarget(io: Io, output: string, force: boolean): Promise<Target> {
   let lines: string[] = [];
   const add = (line: string): void => void lines.push(line);
@@ -97,8 +98,13 @@ async function openTarget(io: Io, output: string, force: boolean): Promise<Targe
     return text;
   };
   if (output === "-") return { add, flush: () => io.out(taken()), close: async () => undefined };
-  const file = await openFile(resolve(io.cwd, output), force);
-  return { add, flush: () => file.writeFile(taken()), close: () => file.close() };
+  const path = resolve(io.cwd, output);
+  const file = await openFile(path, force);
+  const flush = (): Promise<void> =>
+    file.writeFile(taken()).catch((error: unknown) => {
+      throw unwritable(path, error);
+    });
+  return { add, flush, close: () => file.close() };
 }
 
 async function openFile(path: string, force: boolean): Promise<FileHandle> {

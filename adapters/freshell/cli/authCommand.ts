@@ -4,6 +4,7 @@
  */
 import type { DeviceSessionResponse } from "../../../protocol/api/freshell/freshellHttp.ts";
 import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
+import { stdinOf } from "../../cli/cliIo.ts";
 import type { CommandCall } from "../../cli/commandTypes.ts";
 import { deviceIdentity } from "./deviceIdentity.ts";
 import { facts, type FreshellCall, freshellCommand, isoTime, post, text, word } from "./freshellCommand.ts";
@@ -63,7 +64,7 @@ async function bootstrapToken({ io, options }: CommandCall): Promise<string> {
   if (given !== undefined && variable !== undefined) throw invalidArgument("give --auth-token or --from-env, not both");
   if (given === "-") {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of io.stdin as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as string));
+    for await (const chunk of stdinOf(io)) chunks.push(Buffer.from(chunk));
     return headerToken(Buffer.concat(chunks).toString("utf8").trim(), "standard input");
   }
   if (given !== undefined) return headerToken(given, "--auth-token");

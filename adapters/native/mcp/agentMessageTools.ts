@@ -140,7 +140,8 @@ export const listAgentsTool = mcpTool({
     const { agents } = await call.perform<{ agents: readonly NativeAgent[] }>("listAgents", {}, named);
     const seen = agents.filter((agent) => isSeen(call, agent));
     const untrusted = ["task", "lastMessage", "question", "cwd", "branch", "session", "onScreen"];
-    return { text: seen.map(agentText).join("\n") || "No agents run.", structured: { agents: seen, untrusted } };
+    const text = seen.length === 0 ? "No agents run." : framed(seen.map(agentText).join("\n"));
+    return { text, structured: { agents: seen, untrusted } };
   },
 });
 

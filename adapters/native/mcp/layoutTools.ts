@@ -13,6 +13,7 @@ import type { NativeTreeWindow } from "../../../protocol/api/native/nativeTree.t
 import { filled, optional } from "../../../protocol/api/described.ts";
 import { invalidArgument } from "../../../protocol/errors.ts";
 import { findSession, findWindow } from "../../operations/findTargets.ts";
+import { framed } from "./foreignText.ts";
 import { mcpTool, SERVER, type ToolCall, unlessGone } from "./mcpTool.ts";
 
 /** Panes whose program, directory and readiness are fetched, one request each; the rest are listed without. */
@@ -109,7 +110,8 @@ function serverText({ name, kind: serverKind, state: serverState, panes }: Liste
     ];
     return `  ${words.join(", ")}`;
   });
-  return [`Server ${name} (${serverKind}, ${serverState}), ${panes.length} panes:`, ...rows].join("\n");
+  const said = `Server ${name} (${serverKind}, ${serverState}), ${panes.length} panes`;
+  return rows.length === 0 ? `${said}.` : `${said}:\n${framed(rows.join("\n"))}`;
 }
 
 export const createTool = mcpTool({

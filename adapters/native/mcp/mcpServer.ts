@@ -112,7 +112,7 @@ async function called(
     await context.onDemand?.reach(tier.serverName(server));
     const { text, structured } = await tool.run(call, given);
     return {
-      content: [{ type: "text", text }],
+      content: [{ type: "text", text: visible(text) }],
       structuredContent: visibleJson(structured) as Record<string, unknown>,
     };
   } catch (thrown) {

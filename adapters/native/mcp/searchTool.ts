@@ -52,18 +52,18 @@ export const searchTool = mcpTool({
       pane === undefined
         ? (await call.perform<{ readonly panes: readonly NativePane[] }>("listPanes", { server: name })).panes
             .filter((one) => server === undefined || call.tier.seesPane(server, one))
-            .map(({ id }) => id)
-        : [call.paneName({ server: name, pane }).pane];
+            .map(({ id }) => ({ server: name, pane: id }))
+        : // An agent's name leads to its own server.
+          [call.paneName({ server: name, pane })];
     const fold = (text: string): string => (pattern.ignoreCase === true ? text.toLowerCase() : text);
     const wanted = fold(pattern.literal);
     const matches: Match[] = [];
     const searched: string[] = [];
-    for (const id of all.slice(0, MAX_PANES)) {
+    for (const place of all.slice(0, MAX_PANES)) {
       call.signal?.throwIfAborted();
-      const capture = await unlessGone(
-        call.onPane<NativeCapture>("capture", { server: name, pane: id }, { lines, joined: true }),
-      );
+      const capture = await unlessGone(call.onPane<NativeCapture>("capture", place, { lines, joined: true }));
       if (capture === undefined) continue;
+      const { pane: id } = place;
       const rows = capture.lines;
       searched.push(id);
       const last = rows.findLastIndex((row) => row !== "");

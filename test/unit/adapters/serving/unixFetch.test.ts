@@ -125,6 +125,15 @@ async function oneByOne(socket: net.Socket, pieces: readonly string[]): Promise<
 const textOf = async (): Promise<string> => (await socketFetch(path)("http://localhost/")).text();
 
 describe("a command's reading of a response", () => {
+  test("a path that leads nowhere is named", async () => {
+    await sends("");
+    const nowhere = join(path, "s");
+    await expect(socketFetch(nowhere)("http://localhost/")).rejects.toMatchObject({
+      code: "DAEMON_UNREACHABLE",
+      message: `cannot reach the daemon on ${nowhere} (ENOTDIR)`,
+    });
+  });
+
   test.each([
     ["a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloignored", "hello"],
     ["chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\n\r\n", "hello"],
@@ -146,9 +155,13 @@ describe("a command's reading of a response", () => {
     ["in a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhell"],
     ["before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"],
     ["before anything", ""],
-  ])("one that is cut off %s is none", async (_where, response) => {
+  ])("one that is cut off %s is none, and what was asked may have been done", async (_where, response) => {
     await sends(response);
-    await expect(textOf()).rejects.toThrow("in the middle of the response");
+    await expect(textOf()).rejects.toMatchObject({
+      code: "DAEMON_UNREACHABLE",
+      message: expect.stringContaining(`the connection to the daemon on ${path} was lost`) as string,
+      details: { delivery: "indeterminate" },
+    });
   });
 
   test.each([

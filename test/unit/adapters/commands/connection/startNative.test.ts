@@ -37,3 +37,14 @@ test("one that has not come back is not waited for: here the start fails, for th
     message: expect.stringContaining("starting one failed") as string,
   });
 });
+
+test("one that somebody else has started meanwhile is taken, though ours fails", async () => {
+  const socketPath = join(directory, "tmuxwire.sock");
+  const server = createServer((socket) => socket.destroy());
+  server.listen(socketPath);
+  try {
+    expect(await startNative(io, socketPath)).toEqual({ pid: undefined, logPath: join(directory, "daemon.log") });
+  } finally {
+    server.close();
+  }
+});
