@@ -118,8 +118,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       );
       return;
     }
-    this.#shared?.noteGap(gap);
-    for (const stream of this.#catchingUp) stream.noteGap(gap);
     this.host.budget.add(this);
     // What is missing may stand on the screen.
     this.#watchScreen();
