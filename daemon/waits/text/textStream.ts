@@ -80,7 +80,7 @@ export class TextStream {
   /** Begins to search for what it watches for, in all text from its start on that this stream still has. */
   add(reading: WaitReading): void {
     this.#readings.add(reading);
-    for (const watch of reading.watches) this.#add(watch, reading);
+    for (const watch of reading.watches) if (watch.latch.match === undefined) this.#add(watch, reading);
     if (reading.echo !== undefined && !reading.echo.isOver) this.#echoes.add(reading.echo);
   }
 

@@ -274,7 +274,9 @@ test("a wait that began earlier shares the matchers of those that began now once
   await turns();
   waiting.push(waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 5 } }));
   waiting.push(waits.wait(source, { ...literal("NE"), from: { kind: "tail", lines: 5 } }));
-  expect(waits.metrics().wait_matchers).toBe(3);
+  // What it has found by then is not searched for again.
+  void waits.wait(source, { ...literal("lines"), exit: true, from: { kind: "tail", lines: 5 } });
+  expect(waits.metrics().wait_matchers).toBe(4);
   await turns();
   expect(waits.metrics().wait_matchers).toBe(2);
   source.write("NE");
@@ -351,11 +353,20 @@ test("a caller that leaves frees its wait at once", async () => {
 test("closing settles everything", async () => {
   const { source, waits, clock } = waitBench();
   const wait = waits.wait(source, regex("x"));
+  const sent: string[] = [];
+  const send = async (beforeWrite: () => void): Promise<void> => {
+    await turns();
+    beforeWrite();
+    sent.push("x");
+  };
+  const late = errorOf(waits.sendAndWait(source, literal("x"), send));
+  await turns(1);
   waits.close();
   waits.close();
   expect(await errorOf(wait)).toMatchObject({ code: "SHUTTING_DOWN", details: { position: "e1:0", gaps: [] } });
   expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("SHUTTING_DOWN");
-  expect(clock.pendingTimers).toBe(0);
+  expect(await late).toMatchObject({ code: "SHUTTING_DOWN" });
+  expect([sent, waits.metrics().wait_active, clock.pendingTimers]).toEqual([[], 0, 0]);
 });
 
 test("send and wait: armed in the turn of the write, the echo does not count, the response does", async () => {
