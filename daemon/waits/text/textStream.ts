@@ -81,11 +81,11 @@ export class TextStream {
   add(reading: WaitReading): void {
     this.#readings.add(reading);
     for (const watch of reading.watches) if (watch.latch.match === undefined) this.#add(watch, reading);
-    if (reading.echo !== undefined && !reading.echo.isOver) this.#echoes.add(reading.echo);
+    if (reading.echo !== undefined) this.#echoes.add(reading.echo);
   }
 
   remove(reading: WaitReading): void {
-    if (!this.#readings.delete(reading)) return;
+    this.#readings.delete(reading);
     for (const watch of reading.watches) this.#remove(watch);
     if (reading.echo !== undefined) this.#echoes.delete(reading.echo);
   }

@@ -289,6 +289,17 @@ test.each([1, 2_000])(
   },
 );
 
+test("a wait that began earlier stays by itself while the shared text does not reach back to where its match may begin", async () => {
+  const { source, waits } = waitBench();
+  source.write(`DO${"\u001b[0m".repeat(5_000)}`);
+  waits.wait(source, literal("never")).catch(() => undefined);
+  await turns();
+  const wait = waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 1 } });
+  await turns();
+  source.write("NE");
+  expect((await wait).matched[0]?.from?.outputSeq).toBe(0);
+});
+
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
   const { source, waits, clock } = waitBench();
   source.write("aa bb aa");
