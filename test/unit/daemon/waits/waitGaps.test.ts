@@ -178,17 +178,21 @@ test("what is missing in kept output is declared for a bell and a title as well"
   expect(gaps).toEqual([gapWithin("e1", { from: 8, to: 13, reason: "paused" })]);
 });
 
-test("a prompt before a gap is not at the end of the output; one behind it is", async () => {
-  const { source, waits, clock } = waitBench();
-  source.write("user$ ");
-  const wait = waits.wait(source, { prompt: true });
-  await turns();
-  source.gap(10);
-  await turns();
-  clock.advanceMs(100);
-  expect(await outcomeOf(wait)).toBe("pending");
-  source.write("er$ ");
-  await turns();
-  clock.advanceMs(100);
-  expect((await wait).matched).toMatchObject([{ text: "er$ " }]);
-});
+test.each(["user$ ", "\u001b[?2004huser$ "])(
+  "a prompt %j before a gap is not at the end of the output; one behind it is",
+  async (before) => {
+    const { source, waits, clock } = waitBench();
+    source.write(before);
+    const wait = waits.wait(source, { prompt: true });
+    await turns();
+    source.gap(10);
+    source.write("Compiling");
+    await turns();
+    clock.advanceMs(100);
+    expect(await outcomeOf(wait)).toBe("pending");
+    source.write("\r\ner$ ");
+    await turns();
+    clock.advanceMs(100);
+    expect((await wait).matched).toMatchObject([{ text: "er$ " }]);
+  },
+);
