@@ -82,7 +82,8 @@ test("stable counts from registration and starts anew with every output", async 
   const wait = waits.wait(source, { stableSec: 1 });
   for (let index = 0; index < 10; index++) {
     clock.advanceMs(500);
-    source.write(".");
+    if (index % 2 === 0) source.write(".");
+    else source.gap(1);
   }
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(1_000);
@@ -134,6 +135,15 @@ test("latency counts from the output that decides a wait, and not from before th
   source.end({ exitCode: 0 });
   await bell;
   expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 2, sum: 0 });
+  const [first, second] = ["first", "second"].map((text) => waits.wait(source, literal(text)));
+  source.write("first");
+  clock.advanceMs(3);
+  source.write(" and");
+  await first;
+  clock.advanceMs(50);
+  source.write(" second");
+  await second;
+  expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 4, sum: 3 });
 });
 
 test("a pane that goes fails its waits at once, satisfies `gone`, and what it printed last still counts", async () => {
@@ -231,6 +241,10 @@ test("one of several alternatives is enough", async () => {
   const wait = waits.wait(source, { anyOf });
   source.write("an error came");
   expect((await wait).matched.map((match) => [match.predicate, match.text])).toEqual([["anyOf[1].pattern", "error"]]);
+  const last = waits.wait(source, { anyOf: [literal("its last"), { exit: true }] });
+  source.write("its last");
+  source.end({ exitCode: 0 });
+  expect((await last).matched.map((match) => match.predicate)).toEqual(["anyOf[0].pattern"]);
 });
 
 test("an alternative that holds before another one would ends its wait then", async () => {
@@ -365,6 +379,21 @@ test("a caller that leaves frees its wait at once", async () => {
   expect(source.listeners).toBe(0);
   expect(clock.pendingTimers).toBe(0);
   expect((await errorOf(wait)).name).toBe("AbortError");
+});
+
+test("output that no wait reads is not evaluated", async () => {
+  const { source, waits } = waitBench();
+  waits.wait(source, { exit: true }).catch(() => undefined);
+  const leaving = new AbortController();
+  waits.wait(source, literal("x"), { signal: leaving.signal }).catch(() => undefined);
+  const backlog = (): number => {
+    source.write(".");
+    return waits.metrics().wait_backlog_depth;
+  };
+  expect(backlog()).toBe(1);
+  leaving.abort();
+  await turns();
+  expect(backlog()).toBe(0);
 });
 
 test("closing settles everything", async () => {

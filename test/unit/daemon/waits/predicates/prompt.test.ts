@@ -69,9 +69,13 @@ test("a prompt that stands there already counts, unless something is typed after
   // All of it has been read for another wait.
   waits.wait(source, literal("never")).catch(() => undefined);
   await turns();
+  clock.advanceMs(1_000);
   const standing = waits.wait(source, { prompt: true });
   await turns();
-  clock.advanceMs(SETTLE_MS);
+  // What was typed just before may be about to show.
+  clock.advanceMs(SETTLE_MS - 2);
+  expect(await outcomeOf(standing)).toBe("pending");
+  clock.advanceMs(2);
   expect((await standing).matched[0]?.text).toBe("user$ ");
   const sent = waits.sendAndWait(source, { prompt: true, excludeEcho: Buffer.from("echo '>'\r") }, (beforeWrite) => {
     beforeWrite();
