@@ -187,7 +187,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       shared.add(reading);
       this.#readings.set(reading, shared);
     }
-    shared.flush();
     this.#countMatchers();
   }
 
@@ -216,9 +215,9 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
     this.#quiet?.cancel();
     this.#quietWantedMs = wantedMs;
-    const dueMs = Math.max(this.lastOutputMs, this.#quietFromMs) + wantedMs;
     // Never due at once: a target that is still evaluating asks again later.
-    this.#quietAt(Math.max(dueMs, this.nowMs() + 1), () => this.#confirmQuiet(wantedMs));
+    const leftMs = Math.max(1, wantedMs - this.#quietForMs());
+    this.#quietAt(this.nowMs() + leftMs, () => this.#confirmQuiet(wantedMs));
   }
 
   /**

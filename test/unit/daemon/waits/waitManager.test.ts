@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
+import type { WaitFrom } from "../../../../daemon/waits/waitRequest.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
@@ -293,8 +294,13 @@ test.each([1, 2_000])(
     waiting.push(waits.wait(source, { ...literal("NE"), from: { kind: "tail", lines: 5_000 } }));
     // What it has found by then is not searched for again.
     void waits.wait(source, { ...literal("lines"), exit: true, from: { kind: "tail", lines: 5_000 } });
-    expect(waits.metrics().wait_matchers).toBe(4);
+    const leaving = new AbortController();
+    const left = { ...regex("\\d"), from: { kind: "tail", lines: 5_000 } } as const;
+    waits.wait(source, left, { signal: leaving.signal }).catch(() => undefined);
+    expect(waits.metrics().wait_matchers).toBe(5);
     await turns();
+    expect(waits.metrics().wait_matchers).toBe(3);
+    leaving.abort();
     expect(waits.metrics().wait_matchers).toBe(2);
     source.write("NE");
     expect(
@@ -312,6 +318,18 @@ test("a wait that began earlier stays by itself while the shared text does not r
   await turns();
   source.write("NE");
   expect((await wait).matched[0]?.from?.outputSeq).toBe(0);
+});
+
+test("a match at the end of the output stays one for a wait that joins another, once output is quiet", async () => {
+  const { source, waits, clock } = waitBench();
+  source.write("some lines");
+  waits.wait(source, literal("never")).catch(() => undefined);
+  await turns();
+  const wait = waits.wait(source, { ...regex("l[i]nes$"), from: { kind: "tail", lines: 1 } });
+  await turns();
+  await re2Done(waits);
+  clock.advanceMs(100);
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ text: "lines" }] });
 });
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
@@ -384,15 +402,25 @@ test("a caller that leaves frees its wait at once", async () => {
 test("output that no wait reads is not evaluated", async () => {
   const { source, waits } = waitBench();
   waits.wait(source, { exit: true }).catch(() => undefined);
-  const leaving = new AbortController();
-  waits.wait(source, literal("x"), { signal: leaving.signal }).catch(() => undefined);
+  const leaving = (from: WaitFrom): AbortController => {
+    const controller = new AbortController();
+    waits.wait(source, { ...literal("x"), from }, { signal: controller.signal }).catch(() => undefined);
+    return controller;
+  };
   const backlog = (): number => {
     source.write(".");
     return waits.metrics().wait_backlog_depth;
   };
+  const first = leaving({ kind: "now" });
   expect(backlog()).toBe(1);
-  leaving.abort();
   await turns();
+  leaving({ kind: "tail", lines: 1 }).abort();
+  // Those that read by themselves are read together once the first has left.
+  const others = [1, 2].map(() => leaving({ kind: "tail", lines: 1 }));
+  first.abort();
+  await turns();
+  expect(waits.metrics().wait_matchers).toBe(1);
+  for (const other of others) other.abort();
   expect(backlog()).toBe(0);
 });
 
