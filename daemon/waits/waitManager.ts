@@ -72,7 +72,7 @@ export class WaitManager {
     try {
       const admitted = this.#admit(source, request, share);
       const arm = (): Promise<WaitResult> => this.#arm(source, admitted, options, undefined).result;
-      return admitted.needsPreparation ? this.#prepare(admitted).then(arm) : arm();
+      return admitted.needsPreparation ? admitted.prepare().then(arm) : arm();
     } catch (error) {
       return Promise.reject(error);
     }
@@ -96,7 +96,7 @@ export class WaitManager {
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
     const admitted = this.#admit(source, request);
-    await this.#prepare(admitted);
+    await admitted.prepare();
     const isShell = await isShellReading(source, request);
     // The fallback for a sender that never calls back: the wait then begins before the send.
     const before = source.outputSeq;
@@ -155,13 +155,6 @@ export class WaitManager {
     }
   }
 
-  async #prepare(admitted: AdmittedRequest): Promise<void> {
-    await admitted.prepare();
-    if (!this.#closed) return;
-    admitted.release();
-    throw shuttingDown();
-  }
-
   /** @param send something is typed after this @param head where the wait begins */
   #arm(
     source: OutputSource,
@@ -173,6 +166,7 @@ export class WaitManager {
     const { from, excludeEcho } = admitted.request;
     let begins: WaitStart;
     try {
+      if (this.#closed) throw shuttingDown();
       signal?.throwIfAborted();
       begins = startOf(source, from, head);
     } catch (error) {

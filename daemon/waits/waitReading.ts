@@ -171,11 +171,12 @@ export class WaitReading {
     const { source } = this;
     const { start } = this.moment;
     const head = source.outputSeq;
-    this.onEnd(trackerOf(source).follow({ mark, bell, gap: (gap) => latch.missed(gap) }));
+    this.onEnd(trackerOf(source).follow({ mark, bell, gap: latch.missed }));
     if (start >= head) return;
     scanMarks(source, Math.max(source.tailSeq, start - LEAD_BYTES), head, {
       mark: mark && ((seen, from, to) => void (from >= start && mark(seen, from, to))),
       bell: bell && ((at) => void (at >= start && bell(at))),
+      gap: (lost) => void (lost.from >= start && latch.missed(lost)),
     });
   }
 
@@ -195,10 +196,11 @@ export class WaitReading {
   }
 
   missed(gap: StreamGap): void {
-    const last = this.gaps.at(-1);
     if (this.gaps.length >= MAX_GAPS) return;
     // Each of its watches reports the same gap.
-    if (last?.from.outputSeq === gap.from.outputSeq && last.to.outputSeq === gap.to.outputSeq) return;
+    const isSame = ({ from, to }: StreamGap): boolean =>
+      from.outputSeq === gap.from.outputSeq && to.outputSeq === gap.to.outputSeq;
+    if (this.gaps.some(isSame)) return;
     this.gaps.push(gap);
     this.host.metrics.numbers.wait_gaps_total++;
   }

@@ -24,11 +24,11 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   exitedMs: number | undefined;
   isGone = false;
   readonly #onOver: () => void;
-  readonly #readings = new Set<WaitReading>();
+  /** Each with the stream that it reads; undefined: it looks for nothing in the text. */
+  readonly #readings = new Map<WaitReading, TextStream | undefined>();
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
-  readonly #streamOf = new Map<WaitReading, TextStream>();
   #quiet: Timer | undefined;
   #quietWantedMs = 0;
   #quietFromMs = -Infinity;
@@ -62,10 +62,9 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** A wait begins to read; it starts once everything it needs is in place. */
   add(reading: WaitReading): void {
-    this.#readings.add(reading);
-    if (reading.watches.size === 0) return;
-    const stream = this.#streamFor(reading.moment.start);
-    this.#streamOf.set(reading, stream);
+    const stream = reading.watches.size === 0 ? undefined : this.#streamFor(reading.moment.start);
+    this.#readings.set(reading, stream);
+    if (stream === undefined) return;
     stream.add(reading);
     if (reading.screen !== undefined) this.screens.add(reading.screen, () => this.#watchScreen());
     this.#quietFromMs = this.nowMs();
@@ -75,9 +74,8 @@ export class WaitTarget implements BudgetedTask, OutputListener {
 
   /** Once for each wait, even one that failed before it was added. */
   remove(reading: WaitReading): void {
+    this.#readings.get(reading)?.remove(reading);
     this.#readings.delete(reading);
-    this.#streamOf.get(reading)?.remove(reading);
-    this.#streamOf.delete(reading);
     if (reading.screen !== undefined) this.screens.remove(reading.screen);
     this.#dropUnusedStreams();
     this.#countMatchers();
@@ -118,8 +116,6 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       );
       return;
     }
-    this.#shared?.noteGap(gap);
-    for (const stream of this.#catchingUp) stream.noteGap(gap);
     this.host.budget.add(this);
     // What is missing may stand on the screen.
     this.#watchScreen();
@@ -128,7 +124,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   exited(_status: ExitStatus): void {
     this.catchUp();
     this.exitedMs = this.nowMs();
-    for (const reading of this.#readings) reading.changed();
+    for (const reading of this.#readings.keys()) reading.changed();
   }
 
   closed(error: AppError): void {
@@ -138,22 +134,20 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     this.#closing = error;
     this.#onOver();
     this.isGone = error.code === "NOT_FOUND";
-    for (const reading of this.#readings) reading.changed();
+    for (const reading of this.#readings.keys()) reading.changed();
     this.#finishClosing();
   }
 
   /** Fails everything that is left. */
   abandon(error: AppError): void {
-    for (const reading of this.#readings) reading.failed(error);
+    for (const reading of this.#readings.keys()) reading.failed(error);
   }
 
   #finishClosing(): void {
     const error = this.#closing;
     if (error === undefined) return;
     for (const stream of this.#streams()) stream.settle(Infinity);
-    for (const reading of this.#readings) {
-      if (this.#streamOf.get(reading)?.isIdle(reading) ?? true) reading.failed(error);
-    }
+    for (const [reading, stream] of this.#readings) if (stream?.isIdle(reading) ?? true) reading.failed(error);
   }
 
   *#streams(): Iterable<TextStream> {
@@ -191,9 +185,8 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     for (const reading of stream.readings) {
       stream.remove(reading);
       shared.add(reading);
-      this.#streamOf.set(reading, shared);
+      this.#readings.set(reading, shared);
     }
-    shared.flush();
     this.#countMatchers();
   }
 
@@ -222,9 +215,9 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     if (this.#quiet !== undefined && this.#quietWantedMs <= wantedMs) return;
     this.#quiet?.cancel();
     this.#quietWantedMs = wantedMs;
-    const dueMs = Math.max(this.lastOutputMs, this.#quietFromMs) + wantedMs;
     // Never due at once: a target that is still evaluating asks again later.
-    this.#quietAt(Math.max(dueMs, this.nowMs() + 1), () => this.#confirmQuiet(wantedMs));
+    const leftMs = Math.max(1, wantedMs - this.#quietForMs());
+    this.#quietAt(this.nowMs() + leftMs, () => this.#confirmQuiet(wantedMs));
   }
 
   /**

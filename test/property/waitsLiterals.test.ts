@@ -43,15 +43,28 @@ function scanInChunks(
 const unique = (words: readonly string[][]): Buffer[] =>
   [...new Set(words.map((parts) => parts.join("")))].map((text) => Buffer.from(text));
 
+/** Places and lengths of literals that are in the text, long ones too. */
+const spans = fc.array(fc.tuple(fc.nat({ max: 60 }), fc.nat({ max: 30 })), { minLength: 1, maxLength: 20 });
+const withTaken = (
+  words: readonly Buffer[],
+  whole: Buffer,
+  taken: readonly (readonly [number, number])[],
+): Buffer[] => {
+  const all = [...words, ...taken.map(([at, length]) => whole.subarray(at, at + length))];
+  return [...new Map(all.map((bytes) => [bytes.toString("latin1"), bytes])).values()].filter(
+    ({ length }) => length > 0,
+  );
+};
+
 for (const [what, minLength, maxLength] of [
   ["a few, one by one", 1, 8],
   ["many, by automaton", 9, 120],
 ] as const) {
   test(`literals under any chunking are found where the whole text has them: ${what}`, () => {
     fc.assert(
-      fc.property(output, cuts, fc.array(word, { minLength, maxLength }), (bytes, where, parts) => {
-        const words = unique(parts);
+      fc.property(output, cuts, fc.array(word, { minLength, maxLength }), spans, (bytes, where, parts, taken) => {
         const whole = Buffer.from(stripAnsi(bytes));
+        const words = minLength > 1 ? withTaken(unique(parts), whole, taken) : unique(parts);
         const found = scanInChunks(cutAt(bytes, where), words, () => 0);
         expect(found.map((list) => list.toSorted((a, b) => a - b))).toEqual(
           words.map((wanted) => places(whole, wanted)),

@@ -3,6 +3,7 @@
  * and of the alternate screen, bells. Reads bytes in chunks cut anywhere and makes no string of plain output.
  */
 import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
+import type { Gap } from "../../../protocol/position.ts";
 import { VtParser } from "./vtParser.ts";
 
 export type StreamMark =
@@ -20,6 +21,8 @@ export interface MarkHandlers {
   readonly mark?: ((mark: StreamMark, from: number, to: number) => void) | undefined;
   /** BEL, but not one that ends an OSC or is inside another string. */
   readonly bell?: ((at: number) => void) | undefined;
+  /** The stream has a gap here. */
+  readonly gap?: ((gap: Gap) => void) | undefined;
 }
 
 const ESC = 0x1b;
@@ -104,7 +107,10 @@ export function scanMarks(source: OutputSource, from: number, to: number, handle
   const marks = new StreamMarks(handlers);
   for (const slice of slicesOf(source, from, to)) {
     if (slice.kind === "bytes") marks.push(slice.bytes, slice.from);
-    else marks.reset();
+    else {
+      marks.reset();
+      handlers.gap?.(slice.gap);
+    }
   }
 }
 

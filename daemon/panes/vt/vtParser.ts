@@ -103,9 +103,10 @@ export class VtParser {
     this.#begin = source;
   }
 
-  /** Forgets an unfinished sequence. */
+  /** Output is missing: forgets an unfinished sequence, and a switch that may have been thrown since. */
   reset(): void {
     this.#state = GROUND;
+    this.#bracketedPaste = undefined;
   }
 
   /**

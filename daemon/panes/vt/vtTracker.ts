@@ -9,11 +9,6 @@ import { type MarkHandlers, type StreamMark, StreamMarks } from "./streamMarks.t
 
 export type ShellMark = (StreamMark & { readonly kind: "shellMark" })["mark"];
 
-interface VtListener extends MarkHandlers {
-  /** The stream has a gap here. */
-  readonly gap?: ((gap: Gap) => void) | undefined;
-}
-
 const LF = 0x0a;
 /** A long unread stretch with nothing of interest is skipped up to this much of its end. */
 const TAIL_BYTES = 8_192;
@@ -35,7 +30,7 @@ export class VtTracker {
   readonly #source: OutputSource;
   readonly #marks: StreamMarks;
   #at: number;
-  #listeners: readonly VtListener[] = [];
+  #listeners: readonly MarkHandlers[] = [];
   #isReading = false;
   #followers = 0;
   #unfollow: (() => void) | undefined;
@@ -102,7 +97,7 @@ export class VtTracker {
   }
 
   /** Reports what comes from now on, whenever somebody causes a read. Returns the function that stops it. */
-  listen(listener: VtListener): () => void {
+  listen(listener: MarkHandlers): () => void {
     this.readOn();
     this.#listeners = [...this.#listeners, listener];
     this.#marks.hearsBells = this.#listeners.some(({ bell }) => bell !== undefined);
@@ -113,7 +108,7 @@ export class VtTracker {
   }
 
   /** The same, in the turn in which the output comes. */
-  follow(listener: VtListener): () => void {
+  follow(listener: MarkHandlers): () => void {
     const stop = this.listen(listener);
     this.#followers += 1;
     const readOn = (): void => void this.readOn();
@@ -171,7 +166,7 @@ export class VtTracker {
     this.#tell((listener) => listener.mark?.(mark, from, to));
   }
 
-  #tell(call: (listener: VtListener) => void): void {
+  #tell(call: (listener: MarkHandlers) => void): void {
     for (const listener of this.#listeners) call(listener);
   }
 }

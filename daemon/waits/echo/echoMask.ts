@@ -165,6 +165,8 @@ export class EchoMask {
 
   /** Output is missing up to here: a half-seen echo is not one. */
   gap(to: number): void {
+    // Before the typing.
+    if (to <= this.#position) return;
     if (this.isEditing) {
       this.#hide(this.#shown.openFrom, to);
       this.#attend("over");
@@ -173,7 +175,7 @@ export class EchoMask {
     this.#screen.reset();
     this.#row = new EchoRow(to);
     this.#shown.hide(to, to);
-    this.#position = Math.max(this.#position, to);
+    this.#position = to;
     this.#seenTo = to;
   }
 

@@ -2,7 +2,7 @@
  * Hides the echo of what one wait types from its watches: moves their bounds as the mask decides, and has them search the
  * text that the mask shows late.
  */
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import { trackerOf } from "../../panes/vt/vtTracker.ts";
 import { EchoMask } from "../echo/echoMask.ts";
 import type { TextWatch } from "./textWatch.ts";
@@ -120,6 +120,9 @@ function isTyped(watches: ReadonlySet<TextWatch>, sends: Uint8Array): boolean {
 
 function rowBefore(source: OutputSource, head: number): Uint8Array {
   const from = Math.max(source.tailSeq, head - MAX_ROW_BYTES);
-  const slice = source.read(from, head - from);
-  return slice.kind === "bytes" ? slice.bytes.subarray(slice.bytes.lastIndexOf(LF) + 1) : new Uint8Array(0);
+  let row = Buffer.alloc(0);
+  // What is before a gap is on a row of which not all is known.
+  for (const slice of slicesOf(source, from, head))
+    row = slice.kind === "gap" ? Buffer.alloc(0) : Buffer.concat([row, slice.bytes]);
+  return row.subarray(row.lastIndexOf(LF) + 1);
 }

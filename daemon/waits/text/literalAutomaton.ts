@@ -11,10 +11,10 @@ export class LiteralAutomaton {
   readonly #column = new Uint8Array(256);
   readonly #width: number;
   /** Next row × width; as its complement (negative) when a key ends in that row. */
-  #table: Int32Array;
+  readonly #table: Int32Array;
   /** Per row: the key that ends there, and the next shorter row (suffix link) where one does. */
-  #key: Int32Array;
-  #nextEnding: Int32Array;
+  readonly #key: Int32Array;
+  readonly #nextEnding: Int32Array;
   #rows = 1;
   #state = 0;
 
@@ -32,18 +32,15 @@ export class LiteralAutomaton {
     this.#key = new Int32Array(bytes).fill(NONE);
     this.#nextEnding = new Int32Array(bytes).fill(NONE);
     for (const [index, key] of keys.entries()) this.#insert(key, index);
-    this.#table = this.#table.slice(0, this.#rows * width);
-    this.#key = this.#key.slice(0, this.#rows);
-    this.#nextEnding = this.#nextEnding.slice(0, this.#rows);
     this.#link();
   }
 
   /** Continues from what was scanned before; `found(key index, end)` for every key, `end` one past its last byte. */
-  scan(text: Uint8Array, from: number, to: number, found: (key: number, end: number) => void): void {
+  scan(text: Uint8Array, found: (key: number, end: number) => void): void {
     const table = this.#table;
     const column = this.#column;
     let state = this.#state;
-    for (let at = from; at < to; at++) {
+    for (let at = 0; at < text.length; at++) {
       state = table[state + column[text[at]!]!]!;
       if (state < 0) {
         state = ~state;
@@ -76,7 +73,7 @@ export class LiteralAutomaton {
 
   /** Breadth first: a row without a child for a byte goes where its longest proper suffix would go. */
   #link(): void {
-    const { length: rows } = this.#key;
+    const rows = this.#rows;
     const width = this.#width;
     const table = this.#table;
     const suffix = new Int32Array(rows);
@@ -103,7 +100,7 @@ export class LiteralAutomaton {
         }
       }
     }
-    for (let cell = 0; cell < table.length; cell++) {
+    for (let cell = 0; cell < rows * width; cell++) {
       const row = table[cell] ?? 0;
       const ends = (this.#key[row] ?? NONE) !== NONE || (this.#nextEnding[row] ?? NONE) !== NONE;
       table[cell] = ends ? ~(row * width) : row * width;

@@ -32,19 +32,21 @@ interface Literal {
 
 /** Literals that end in the same key, found by their whole text so that hundreds of them cost as much as one. */
 interface KeyGroup {
-  readonly exact: Literal[];
-  readonly longer: Map<number, Map<string, Literal[]>>;
+  /** The key itself. */
+  readonly exact: Literal | undefined;
+  /** Lengths of the others. */
+  readonly longer: Set<number>;
 }
 
 /** The literals that were wanted when it was built. */
 interface Built {
-  readonly literals: number;
+  readonly literals: ReadonlyMap<string, Literal>;
   readonly automaton: LiteralAutomaton;
   readonly groups: readonly KeyGroup[];
 }
 
 export class LiteralSet {
-  #direct: Literal[] = [];
+  readonly #direct = new Set<Literal>();
   #built: Built | undefined;
   readonly #byText = new Map<string, Literal>();
   /** Tombstones in what was built. */
@@ -63,7 +65,7 @@ export class LiteralSet {
     if (literal === undefined) {
       literal = { bytes, watchers: new Set() };
       this.#byText.set(name, literal);
-      this.#direct.push(literal);
+      this.#direct.add(literal);
       this.#scannedSinceChange = 0;
     }
     literal.watchers.add(watcher);
@@ -74,9 +76,7 @@ export class LiteralSet {
     const literal = this.#byText.get(name);
     if (literal === undefined || !literal.watchers.delete(watcher) || literal.watchers.size > 0) return;
     this.#byText.delete(name);
-    const direct = this.#direct.indexOf(literal);
-    if (direct >= 0) this.#direct.splice(direct, 1);
-    else this.#dead++;
+    if (!this.#direct.delete(literal)) this.#dead++;
   }
 
   /** Reports every place in `[from, to)` where a wanted literal ends. Everything before `from` was scanned before. */
@@ -88,73 +88,48 @@ export class LiteralSet {
     }
     this.#arrange(text, from, to - from);
     if (this.#built !== undefined) scanBuilt(this.#built, text, from, to);
-    // A copy: a watcher may end its watch.
-    for (const literal of this.#direct.slice()) scanDirect(literal, text, from, to);
+    for (const literal of this.#direct) scanDirect(literal, text, from, to);
   }
 
   #arrange(text: PlainText, from: number, length: number): void {
-    const direct = this.#direct.length;
+    const direct = this.#direct.size;
     this.#scannedSinceChange += length;
-    const isMany = direct > (this.#built?.literals ?? 0) * DIRECT_SHARE || this.#scannedSinceChange >= SETTLE_BYTES;
+    const isMany =
+      direct > (this.#built?.literals.size ?? 0) * DIRECT_SHARE || this.#scannedSinceChange >= SETTLE_BYTES;
     // Tombstones cost only when their keys occur; rebuilding pays once they are half of all.
     if ((direct > DIRECT_MAX && isMany) || this.#dead > Math.max(64, this.#byText.size)) this.#build(text, from);
   }
 
   #build(text: PlainText, from: number): void {
-    const keys: Uint8Array[] = [];
+    const literals = new Map(this.#byText);
     const groups = new Map<string, KeyGroup>();
-    for (const literal of this.#byText.values()) {
-      const key = literal.bytes.subarray(-KEY_BYTES);
-      const name = key.toString("latin1");
-      let group = groups.get(name);
-      if (group === undefined) {
-        group = { exact: [], longer: new Map() };
-        groups.set(name, group);
-        keys.push(key);
-      }
-      addTo(group, literal);
+    for (const name of literals.keys()) {
+      const key = name.slice(-KEY_BYTES);
+      let group = groups.get(key);
+      if (group === undefined) groups.set(key, (group = { exact: literals.get(key), longer: new Set() }));
+      if (name !== key) group.longer.add(name.length);
     }
-    const automaton = new LiteralAutomaton(keys);
+    const automaton = new LiteralAutomaton([...groups.keys()].map((key) => Buffer.from(key, "latin1")));
     // Where a key began just before the position, its end is still to come.
-    const warmUp = Math.max(text.base, from - KEY_BYTES);
-    automaton.scan(text.view(warmUp, from), 0, from - warmUp, () => undefined);
-    this.#built = { literals: this.#byText.size, automaton, groups: [...groups.values()] };
-    this.#direct = [];
+    automaton.scan(text.view(from - KEY_BYTES, from), () => undefined);
+    this.#built = { literals, automaton, groups: [...groups.values()] };
+    this.#direct.clear();
     this.#dead = 0;
   }
 }
-
-const isWanted = ({ watchers }: Literal): boolean => watchers.size > 0;
 
 function report({ watchers }: Literal, from: number, to: number): void {
   for (const watcher of watchers) watcher.literalFound(from, to);
 }
 
-function addTo(group: KeyGroup, literal: Literal): void {
-  const { length } = literal.bytes;
-  if (length <= KEY_BYTES) {
-    group.exact.push(literal);
-    return;
-  }
-  let byText = group.longer.get(length);
-  if (byText === undefined) group.longer.set(length, (byText = new Map()));
-  const name = literal.bytes.toString("latin1");
-  const literals = byText.get(name);
-  if (literals === undefined) byText.set(name, [literal]);
-  else literals.push(literal);
-}
-
-function scanBuilt({ automaton, groups }: Built, text: PlainText, from: number, to: number): void {
-  const view = text.view(from, to);
-  automaton.scan(view, 0, view.length, (key, keyEnd) => {
-    const group = groups[key];
-    if (group === undefined) return;
+function scanBuilt({ automaton, literals, groups }: Built, text: PlainText, from: number, to: number): void {
+  automaton.scan(text.view(from, to), (key, keyEnd) => {
     const end = from + keyEnd;
-    for (const literal of group.exact) report(literal, end - literal.bytes.length, end);
-    for (const [length, byText] of group.longer) {
-      if (end - length < text.base) continue;
-      const literals = byText.get(text.view(end - length, end).toString("latin1"));
-      for (const literal of literals ?? []) report(literal, end - length, end);
+    const { exact, longer } = groups[key]!;
+    if (exact !== undefined) report(exact, end - exact.bytes.length, end);
+    for (const length of longer) {
+      const literal = literals.get(text.view(end - length, end).toString("latin1"));
+      if (literal !== undefined) report(literal, end - length, end);
     }
   });
 }
@@ -163,7 +138,7 @@ function scanDirect(literal: Literal, text: PlainText, from: number, to: number)
   const { length } = literal.bytes;
   const start = Math.max(text.base, from - length + 1);
   const view = text.view(start, to);
-  for (let at = view.indexOf(literal.bytes); at >= 0 && isWanted(literal); at = view.indexOf(literal.bytes, at + 1)) {
+  for (let at = view.indexOf(literal.bytes); at >= 0; at = view.indexOf(literal.bytes, at + 1)) {
     report(literal, start + at, start + at + length);
   }
 }

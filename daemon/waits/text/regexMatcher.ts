@@ -58,6 +58,7 @@ export class RegexMatcher implements LiteralWatcher {
     this.#firstHit = Infinity;
     watch.judgedTo = -1;
     watch.resume = undefined;
+    watch.tentative = undefined;
     // With no text yet, the required literals will say when to begin.
     if (this.#required.length > 0 && from >= head) return;
     watch.resume = from;

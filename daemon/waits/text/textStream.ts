@@ -36,7 +36,6 @@ export class TextStream {
   /** Those that were not found yet. */
   readonly #prompts = new Map<PromptWatch, WaitReading>();
   readonly #echoes = new Set<EchoWatch>();
-  readonly #gaps: Gap[] = [];
   #cursor: number;
 
   constructor(options: TextStreamOptions, from: number) {
@@ -81,19 +80,14 @@ export class TextStream {
   /** Begins to search for what it watches for, in all text from its start on that this stream still has. */
   add(reading: WaitReading): void {
     this.#readings.add(reading);
-    for (const watch of reading.watches) this.#add(watch, reading);
-    if (reading.echo !== undefined && !reading.echo.isOver) this.#echoes.add(reading.echo);
+    for (const watch of reading.watches) if (watch.latch.match === undefined) this.#add(watch, reading);
+    if (reading.echo !== undefined) this.#echoes.add(reading.echo);
   }
 
   remove(reading: WaitReading): void {
-    if (!this.#readings.delete(reading)) return;
+    this.#readings.delete(reading);
     for (const watch of reading.watches) this.#remove(watch);
     if (reading.echo !== undefined) this.#echoes.delete(reading.echo);
-  }
-
-  /** A gap at the head of the source; applied when the reading gets there. */
-  noteGap(gap: Gap): void {
-    this.#gaps.push(gap);
   }
 
   /** Whether RE2 has judged all that its watches can see. */
@@ -176,17 +170,10 @@ export class TextStream {
   }
 
   #readPiece(): boolean {
-    const [gap] = this.#gaps;
-    if (gap !== undefined && this.#cursor >= gap.from) {
-      this.#gaps.shift();
-      this.#onGap(gap);
-      return false;
-    }
     // Finding an echo is slow, byte by byte and for each wait by itself.
     const piece = Math.max(512, Math.floor(PIECE_BYTES / (1 + this.#echoes.size)));
-    const most = gap === undefined ? piece : Math.min(piece, gap.from - this.#cursor);
-    const slice = this.#options.source.read(this.#cursor, most);
-    if (slice.kind === "end") return gap === undefined;
+    const slice = this.#options.source.read(this.#cursor, piece);
+    if (slice.kind === "end") return true;
     if (slice.kind === "gap") this.#onGap(slice.gap);
     else this.#onBytes(slice.bytes, slice.from);
     return false;
@@ -217,14 +204,14 @@ export class TextStream {
   }
 
   #onGap(gap: Gap): void {
-    if (gap.to < this.#cursor) return;
     this.#cursor = gap.to;
     this.#text.breakAt(gap.to);
-    for (const { watches } of this.#readings) {
+    for (const { watches, moment } of this.#readings) {
+      const lost = { ...gap, from: Math.max(gap.from, moment.start) };
       for (const watch of watches) {
         // The text before the gap is complete, and RE2 may not have seen it yet.
         if (watch.kind === "regex") this.#regexes.get(watch.regex)?.close(watch);
-        passGap(watch, gap);
+        passGap(watch, lost);
       }
     }
     // Only then: a watch that its echo moves past the gap would not get it declared.
@@ -253,7 +240,7 @@ export class TextStream {
 
 /** Nothing before the gap's end belongs to the watch any longer; a loss is reported to it. */
 function passGap(watch: TextWatch, gap: Gap): void {
-  if (watch.start > gap.to || (watch.start === gap.to && gap.from < gap.to)) return;
+  if (watch.start >= gap.to) return;
   watch.latch.missed(gap);
   watch.start = gap.to;
 }

@@ -12,6 +12,7 @@ export class MemorySource implements OutputSource {
   #base = 0;
   #headSeq = 0;
   #tailSeq = 0;
+  #holes: Gap[] = [];
   #exit: ExitStatus | undefined;
   #listeners: readonly OutputListener[] = [];
 
@@ -50,9 +51,8 @@ export class MemorySource implements OutputSource {
   /** A hole of `bytes` bytes at the head. */
   gap(bytes: number, reason: Gap["reason"] = "paused"): void {
     const gap: Gap = { from: this.#headSeq, to: this.#headSeq + bytes, reason };
-    this.#headSeq += bytes;
-    this.#tailSeq = this.#headSeq;
-    this.#base = this.#headSeq;
+    this.#store(new Uint8Array(bytes));
+    this.#holes.push(gap);
     for (const listener of this.#listeners) listener.gap(gap);
   }
 
@@ -73,7 +73,9 @@ export class MemorySource implements OutputSource {
   read(from: number, maxBytes = Infinity): OutputSlice {
     if (from >= this.#headSeq) return { kind: "end", at: this.#headSeq };
     if (from < this.#tailSeq) return { kind: "gap", gap: { from, to: this.#tailSeq, reason: "evicted" } };
-    const to = Math.min(this.#headSeq, from + maxBytes);
+    const hole = this.#holes.find((each) => each.to > from);
+    if (hole !== undefined && hole.from <= from) return { kind: "gap", gap: { ...hole, from } };
+    const to = Math.min(hole?.from ?? this.#headSeq, from + maxBytes);
     return { kind: "bytes", from, to, bytes: this.#buffer.subarray(from - this.#base, to - this.#base) };
   }
 

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { gapWithin } from "../../../../protocol/position.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
+import { FakeWaitPane } from "../../../support/tmux/fakeWaitPane.ts";
 import { literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
 test("nothing matches across a gap, and the gap is declared", async () => {
@@ -130,17 +131,68 @@ test.each([
   expect(await outcomeOf(wait)).toBe("pending");
 });
 
-test("a prompt before a gap is not at the end of the output; one behind it is", async () => {
-  const { source, waits, clock } = waitBench();
-  source.write("user$ ");
-  const wait = waits.wait(source, { prompt: true });
-  await turns();
+test.each([
+  ["its echo", "$ ", "make D\u001b[3Gmake DONE\r\n"],
+  ["what a shell's editor draws", "\u001b[?2004h$ ", "make DONE\r\nDONE in a list\r\n\u001b[?2004l\r"],
+])("what is missing before the typing shows nothing of %s, and is not declared", async (_what, prompt, drawn) => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.isShell = true;
+  source.write("a row\r\nmak");
   source.gap(10);
-  await turns();
-  clock.advanceMs(100);
-  expect(await outcomeOf(wait)).toBe("pending");
-  source.write("er$ ");
-  await turns();
-  clock.advanceMs(100);
-  expect((await wait).matched).toMatchObject([{ text: "er$ " }]);
+  source.write(prompt);
+  const typed = { pane, excludeEcho: Buffer.from("make DONE\r") };
+  const { matched, gaps } = await waits.sendAndWait(source, { ...literal("DONE"), ...typed }, async (beforeWrite) => {
+    beforeWrite();
+    source.write(drawn);
+    await turns();
+    source.write("DONE\r\n");
+  });
+  expect([matched[0]?.from?.outputSeq, gaps]).toEqual([source.outputSeq - "DONE\r\n".length, []]);
 });
+
+test("a wait declares only what is missing after its start, once", async () => {
+  const { waits } = waitBench();
+  const source = new MemorySource({ ringBytes: 1_024 });
+  source.write(".".repeat(100));
+  const wait = waits.wait(source, { ...literal("DONE"), bell: true });
+  for (let index = 0; index < 4; index++) source.write(".".repeat(1_000));
+  source.gap(5);
+  source.gap(5);
+  source.write("DONE\u0007");
+  const pauses = [4_100, 4_105].map((from) => ({ from, to: from + 5, reason: "paused" }) as const);
+  const { gaps } = await wait;
+  const lost = [...pauses, { from: 100, to: source.tailSeq, reason: "evicted" }] as const;
+  expect(gaps).toEqual(lost.map((gap) => gapWithin("e1", gap)));
+});
+
+test("what is missing in kept output is declared for a bell and a title as well", async () => {
+  const { source, waits } = waitBench();
+  source.gap(3);
+  source.write("text ");
+  const outputSeq = source.outputSeq - 1;
+  source.gap(5);
+  source.write("\u0007");
+  const from = { kind: "position", position: { epoch: source.epoch, outputSeq } } as const;
+  const { gaps } = await waits.wait(source, { bell: true, from });
+  expect(gaps).toEqual([gapWithin("e1", { from: 8, to: 13, reason: "paused" })]);
+});
+
+test.each(["user$ ", "\u001b[?2004huser$ "])(
+  "a prompt %j before a gap is not at the end of the output; one behind it is",
+  async (before) => {
+    const { source, waits, clock } = waitBench();
+    source.write(before);
+    const wait = waits.wait(source, { prompt: true });
+    await turns();
+    source.gap(10);
+    source.write("Compiling");
+    await turns();
+    clock.advanceMs(100);
+    expect(await outcomeOf(wait)).toBe("pending");
+    source.write("\r\ner$ ");
+    await turns();
+    clock.advanceMs(100);
+    expect((await wait).matched).toMatchObject([{ text: "er$ " }]);
+  },
+);

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
+import type { WaitFrom } from "../../../../daemon/waits/waitRequest.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeReadiness } from "../../../support/agents/fakeReadiness.ts";
@@ -82,7 +83,8 @@ test("stable counts from registration and starts anew with every output", async 
   const wait = waits.wait(source, { stableSec: 1 });
   for (let index = 0; index < 10; index++) {
     clock.advanceMs(500);
-    source.write(".");
+    if (index % 2 === 0) source.write(".");
+    else source.gap(1);
   }
   expect(await outcomeOf(wait)).toBe("pending");
   clock.advanceMs(1_000);
@@ -134,6 +136,15 @@ test("latency counts from the output that decides a wait, and not from before th
   source.end({ exitCode: 0 });
   await bell;
   expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 2, sum: 0 });
+  const [first, second] = ["first", "second"].map((text) => waits.wait(source, literal(text)));
+  source.write("first");
+  clock.advanceMs(3);
+  source.write(" and");
+  await first;
+  clock.advanceMs(50);
+  source.write(" second");
+  await second;
+  expect(waits.metrics().wait_match_latency_ms).toMatchObject({ count: 4, sum: 3 });
 });
 
 test("a pane that goes fails its waits at once, satisfies `gone`, and what it printed last still counts", async () => {
@@ -231,6 +242,10 @@ test("one of several alternatives is enough", async () => {
   const wait = waits.wait(source, { anyOf });
   source.write("an error came");
   expect((await wait).matched.map((match) => [match.predicate, match.text])).toEqual([["anyOf[1].pattern", "error"]]);
+  const last = waits.wait(source, { anyOf: [literal("its last"), { exit: true }] });
+  source.write("its last");
+  source.end({ exitCode: 0 });
+  expect((await last).matched.map((match) => match.predicate)).toEqual(["anyOf[0].pattern"]);
 });
 
 test("an alternative that holds before another one would ends its wait then", async () => {
@@ -267,18 +282,54 @@ test.each(["needle \\d+$", "(?P<here>needle) \\d+"])(
   },
 );
 
-test("a wait that began earlier shares the matchers of those that began now once it has caught up", async () => {
+test.each([1, 2_000])(
+  "a wait that began %i lines earlier shares the matchers of those that began now once it has caught up",
+  async (lines) => {
+    const { source, waits } = waitBench();
+    const before = "some lines\r\n".repeat(lines);
+    source.write(`${before}DO`);
+    const waiting = [waits.wait(source, literal("NE"))];
+    await turns();
+    waiting.push(waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 5_000 } }));
+    waiting.push(waits.wait(source, { ...literal("NE"), from: { kind: "tail", lines: 5_000 } }));
+    // What it has found by then is not searched for again.
+    void waits.wait(source, { ...literal("lines"), exit: true, from: { kind: "tail", lines: 5_000 } });
+    const leaving = new AbortController();
+    const left = { ...regex("\\d"), from: { kind: "tail", lines: 5_000 } } as const;
+    waits.wait(source, left, { signal: leaving.signal }).catch(() => undefined);
+    expect(waits.metrics().wait_matchers).toBe(5);
+    await turns();
+    expect(waits.metrics().wait_matchers).toBe(3);
+    leaving.abort();
+    expect(waits.metrics().wait_matchers).toBe(2);
+    source.write("NE");
+    expect(
+      (await Promise.all(waiting)).map(({ matched }) => (matched[0]?.from?.outputSeq ?? 0) - before.length),
+    ).toEqual([2, 0, 2]);
+  },
+);
+
+test("a wait that began earlier stays by itself while the shared text does not reach back to where its match may begin", async () => {
   const { source, waits } = waitBench();
-  source.write("some lines\r\nDO");
-  const waiting = [waits.wait(source, literal("NE"))];
+  source.write(`DO${"\u001b[0m".repeat(5_000)}`);
+  waits.wait(source, literal("never")).catch(() => undefined);
   await turns();
-  waiting.push(waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 5 } }));
-  waiting.push(waits.wait(source, { ...literal("NE"), from: { kind: "tail", lines: 5 } }));
-  expect(waits.metrics().wait_matchers).toBe(3);
+  const wait = waits.wait(source, { ...literal("DONE"), from: { kind: "tail", lines: 1 } });
   await turns();
-  expect(waits.metrics().wait_matchers).toBe(2);
   source.write("NE");
-  expect((await Promise.all(waiting)).map(({ matched }) => matched[0]?.from?.outputSeq)).toEqual([14, 12, 14]);
+  expect((await wait).matched[0]?.from?.outputSeq).toBe(0);
+});
+
+test("a match at the end of the output stays one for a wait that joins another, once output is quiet", async () => {
+  const { source, waits, clock } = waitBench();
+  source.write("some lines");
+  waits.wait(source, literal("never")).catch(() => undefined);
+  await turns();
+  const wait = waits.wait(source, { ...regex("l[i]nes$"), from: { kind: "tail", lines: 1 } });
+  await turns();
+  await re2Done(waits);
+  clock.advanceMs(100);
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ text: "lines" }] });
 });
 
 test("a position looks from there on, an impossible one is refused, one of another epoch is a gap", async () => {
@@ -348,14 +399,48 @@ test("a caller that leaves frees its wait at once", async () => {
   expect((await errorOf(wait)).name).toBe("AbortError");
 });
 
+test("output that no wait reads is not evaluated", async () => {
+  const { source, waits } = waitBench();
+  waits.wait(source, { exit: true }).catch(() => undefined);
+  const leaving = (from: WaitFrom): AbortController => {
+    const controller = new AbortController();
+    waits.wait(source, { ...literal("x"), from }, { signal: controller.signal }).catch(() => undefined);
+    return controller;
+  };
+  const backlog = (): number => {
+    source.write(".");
+    return waits.metrics().wait_backlog_depth;
+  };
+  const first = leaving({ kind: "now" });
+  expect(backlog()).toBe(1);
+  await turns();
+  leaving({ kind: "tail", lines: 1 }).abort();
+  // Those that read by themselves are read together once the first has left.
+  const others = [1, 2].map(() => leaving({ kind: "tail", lines: 1 }));
+  first.abort();
+  await turns();
+  expect(waits.metrics().wait_matchers).toBe(1);
+  for (const other of others) other.abort();
+  expect(backlog()).toBe(0);
+});
+
 test("closing settles everything", async () => {
   const { source, waits, clock } = waitBench();
   const wait = waits.wait(source, regex("x"));
+  const sent: string[] = [];
+  const send = async (beforeWrite: () => void): Promise<void> => {
+    await turns();
+    beforeWrite();
+    sent.push("x");
+  };
+  const late = errorOf(waits.sendAndWait(source, literal("x"), send));
+  await turns(1);
   waits.close();
   waits.close();
   expect(await errorOf(wait)).toMatchObject({ code: "SHUTTING_DOWN", details: { position: "e1:0", gaps: [] } });
   expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("SHUTTING_DOWN");
-  expect(clock.pendingTimers).toBe(0);
+  expect(await late).toMatchObject({ code: "SHUTTING_DOWN" });
+  expect([sent, waits.metrics().wait_active, clock.pendingTimers]).toEqual([[], 0, 0]);
 });
 
 test("send and wait: armed in the turn of the write, the echo does not count, the response does", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outcomeOf, turns, waitBench } from "../waitFixture.ts";
+import { literal, outcomeOf, turns, waitBench } from "../waitFixture.ts";
 
 /** `settleMs`, and the turn of the loop after it in which quiet is confirmed. */
 const SETTLE_MS = 31;
@@ -66,9 +66,16 @@ test("a shell that announces itself is believed at once, and with any prompt", a
 test("a prompt that stands there already counts, unless something is typed after", async () => {
   const { source, waits, clock } = waitBench();
   source.write("user$ ");
+  // All of it has been read for another wait.
+  waits.wait(source, literal("never")).catch(() => undefined);
+  await turns();
+  clock.advanceMs(1_000);
   const standing = waits.wait(source, { prompt: true });
   await turns();
-  clock.advanceMs(SETTLE_MS);
+  // What was typed just before may be about to show.
+  clock.advanceMs(SETTLE_MS - 2);
+  expect(await outcomeOf(standing)).toBe("pending");
+  clock.advanceMs(2);
   expect((await standing).matched[0]?.text).toBe("user$ ");
   const sent = waits.sendAndWait(source, { prompt: true, excludeEcho: Buffer.from("echo '>'\r") }, (beforeWrite) => {
     beforeWrite();

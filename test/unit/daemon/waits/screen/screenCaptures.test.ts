@@ -66,6 +66,7 @@ test("output that comes and pauses while the screen is being captured is looked 
 test("output that is missing is looked for on the screen once output has paused", async () => {
   const { source, waits, captures, screen, pass } = screenBench();
   const wait = waits.wait(source, { ...literal("needle"), screen, timeoutMs: 10_000 });
+  waits.wait(source, literal("never")).catch(() => undefined);
   await turns();
   captures[0]!("$ ");
   await pass(200);
@@ -74,4 +75,7 @@ test("output that is missing is looked for on the screen once output has paused"
   expect(captures).toHaveLength(2);
   captures[1]!("needle");
   expect((await wait).matched).toEqual([{ predicate: "pattern", text: "needle", on: "screen" }]);
+  source.write("more");
+  await pass(200);
+  expect(captures).toHaveLength(2);
 });
