@@ -30,7 +30,7 @@ import {
   stateOf,
   stateSubjects,
 } from "./fleetSubjects.ts";
-import { natsError, FleetFollower } from "./fleetFollower.ts";
+import { FleetFollower, type KeepingStream, natsError } from "./fleetFollower.ts";
 
 export type { FleetFollowOptions } from "./fleetSubjects.ts";
 export type { PaneEvent } from "../client/clientEvents.ts";
@@ -104,8 +104,8 @@ export class FleetClient {
    * @throws TmuxwireError NOT_FOUND, INVALID_ARGUMENT, FORBIDDEN, DAEMON_UNREACHABLE
    */
   async *follow(options: FleetFollowOptions): AsyncGenerator<PaneEvent, void, void> {
-    const stream = await this.#streamOf(outSubject(options), hostStream(options.host).republish?.dest ?? "");
-    const parts = { nc: this.#nc, js: this.#js, jsm: await this.#manager(), stream };
+    const find = () => this.#streamOf(outSubject(options), hostStream(options.host).republish?.dest ?? "");
+    const parts = { nc: this.#nc, js: this.#js, jsm: await this.#manager(), find, stream: await find() };
     const onReconnect = (call: () => void) => {
       this.#watch();
       this.#onReconnect.add(call);
@@ -209,12 +209,12 @@ export class FleetClient {
     return (this.#jsm ??= jetstreamManager(this.#nc, { ...this.#domain, checkAPI: false }));
   }
 
-  /** The stream that keeps a pane, if live viewers can use it. */
-  async #streamOf(subject: string, repeatedTo: string): Promise<string> {
+  /** The stream that keeps a pane, if live viewers can use it. @throws TmuxwireError NOT_FOUND, INCONSISTENT_STATE, FORBIDDEN, … */
+  async #streamOf(subject: string, repeatedTo: string): Promise<KeepingStream> {
     const jsm = await this.#manager();
     try {
-      for await (const { config } of jsm.streams.list(subject)) {
-        if (config.allow_direct && config.republish?.dest === repeatedTo) return config.name;
+      for await (const { config, created } of jsm.streams.list(subject)) {
+        if (config.allow_direct && config.republish?.dest === repeatedTo) return { name: config.name, created };
         const message = `the stream ${config.name} lacks allow_direct or its republishing to ${repeatedTo}: see \`tmuxwire doctor\` there`;
         throw new TmuxwireError("INCONSISTENT_STATE", message);
       }

@@ -112,6 +112,9 @@ interface Outgoing {
 }
 
 export class PanePublisher {
+  /** Of messages that this daemon has made: a later publisher of the pane makes none with the same number. */
+  static #count = 0;
+
   readonly #options: PanePublisherOptions;
   readonly #stop = new AbortController();
   readonly #queue: Outgoing[] = [];
@@ -127,8 +130,6 @@ export class PanePublisher {
   #isOpen = false;
   #sentMs = Number.NEGATIVE_INFINITY;
   #stored: FleetMessage | undefined;
-  /** Of messages that this publisher has made. */
-  #count = 0;
   #seq = 0;
   #chain: Chain = NO_CHAIN;
   /** Of what is stored. */
@@ -378,7 +379,7 @@ export class PanePublisher {
 
   async #store(given: Omit<FleetMessage, "origin">, signal: AbortSignal): Promise<boolean> {
     const { link, stream, subject, instance, pace, observe } = this.#options;
-    const message = { ...given, origin: `${instance}/${(this.#count += 1)}` };
+    const message = { ...given, origin: `${instance}/${(PanePublisher.#count += 1)}` };
     for (;;) {
       const request = { subject, bytes: message.bytes, headers: fleetHeaders(message), after: this.#seq };
       const outcome = await link.publish(request, signal);

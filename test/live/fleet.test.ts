@@ -85,9 +85,13 @@ async function shown(pane: { print(bytes: Buffer): Promise<unknown> }, viewer: S
   await viewer.until(() => viewer.text.includes(`line ${to - 1}\r\n`));
 }
 
+/** A metric of `tmuxwire_nats_`. */
+const metric = ({ metrics }: Publishing, name: string): number =>
+  Number(new RegExp(`^tmuxwire_nats_${name} (\\d+)$`, "m").exec(metrics.render())?.[1]);
+
 /** Its pane's first screen is stored. Asking for it while the stream is being made can end a server of 2.9 (docs/fleet.md). */
-const published = ({ metrics }: Publishing): Promise<void> =>
-  eventually(() => Number(/^tmuxwire_nats_messages_total (\d+)/m.exec(metrics.render())?.[1] ?? 0) >= 2);
+const published = (publishing: Publishing): Promise<void> =>
+  eventually(() => metric(publishing, "messages_total") >= 2);
 
 describe.skipIf(natsVersion === undefined)("on NATS", () => {
   async function scene(options: PublishOptions = {}, servers: Parameters<typeof natsServers>[0] = {}) {
@@ -191,7 +195,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await at.print(words(200_000, 200_001));
     await viewer.until(() => viewer.text.includes("line 200000\r\n"));
     expect(checker.gaps).toMatchObject([{ reason: "evicted" }]);
-    expect(publishing.metrics.render()).toContain("tmuxwire_nats_gaps_total 1");
+    expect(metric(publishing, "gaps_total")).toBe(1);
   });
 
   test("NATS stops for a while without a word: what is on its way is stored once", async () => {
@@ -213,18 +217,55 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(viewer.text).toBe(words(0, 3_000).toString());
   });
 
+  test("NATS comes back without what it had: the daemon makes its streams again and tells all that is known", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    await using early = new Seen(at.nc, at.pane, "start", new StreamChecker(at.record));
+    await shown(at, early, 0, 10);
+    await at.nats.kill(0);
+    at.nats.forget(0);
+    await at.nats.start(0);
+    await at.print(words(10, 20));
+    const known = () => at.client.servers().catch(() => []);
+    await eventually(async () => (await known()).some(({ tree }) => tree.panes.length === 1));
+    await using late = new Seen(at.nc, at.pane, "snapshot");
+    await late.until(() => late.kinds.includes("snapshot"));
+    await shown(at, late, 20, 30);
+    await early.until(() => early.text.includes("line 29\r\n"));
+    await using second = at.start();
+    await eventually(() => metric(second, "host_taken") === 1);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
+  });
+
+  test("a daemon that was cut off publishes and answers no longer when another one has its host's name since", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using first = publish(leaf.urls, at.owned.server, { access: { domain: DOMAIN } });
+    await published(first);
+    await leaf.kill(0);
+    await using other = await ownedFixture();
+    await other.server.createSession({ name: "elsewhere", command: ["cat"] });
+    await using second = publish(at.nats.urls, other.server);
+    await published(second);
+    await leaf.start(0);
+    // It has nothing to publish that the other would refuse.
+    await eventually(() => metric(first, "host_taken") === 1);
+    expect(metric(first, "panes")).toBe(0);
+  });
+
   test("a second daemon with the same host is refused, and takes over when the first has ended", async () => {
     await using at = await scene();
     const first = at.start();
     await published(first);
     await using second = publish(at.nats.urls, at.owned.server);
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
-    expect(second.metrics.render()).toContain("tmuxwire_nats_panes 0");
+    await eventually(() => metric(second, "host_taken") === 1);
+    expect(metric(second, "panes")).toBe(0);
     const checker = new StreamChecker(at.record);
     await using viewer = new Seen(at.nc, at.pane, "start", checker);
     await shown(at, viewer, 0, 10);
     await first[Symbol.asyncDispose]();
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 0"));
+    await eventually(() => metric(second, "host_taken") === 0);
     await shown(at, viewer, 10, 20);
     expect(viewer.text).toBe(words(0, 20).toString());
   });
@@ -349,12 +390,12 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
       await at.print(words(line, line + 1));
       await delay(25);
     }
-    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    await eventually(() => metric(publishing, "refused") === 1);
     await jsm.streams.update("OURS", { max_msgs: 1_000 });
     await viewer.until(() => viewer.text.includes("line 19\r\n"));
     expect(checker.gaps).toEqual([]);
     expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
-    expect(publishing.metrics.render()).toContain("tmuxwire_nats_refused 0");
+    expect(metric(publishing, "refused")).toBe(0);
   });
 
   test("wrong credentials are tried until they are right", async () => {
@@ -362,7 +403,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using owned = await ownedFixture();
     await echoPane(owned.server, "work", 80, 24);
     await using publishing = publish(nats.urls, owned.server, { access: { user: "me", password: "wrong" } });
-    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    await eventually(() => metric(publishing, "refused") === 1);
     nats.configure("authorization { user: me, password: wrong }");
     await published(publishing);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
@@ -442,7 +483,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await shown(at, viewer, 0, 1);
     await capture();
     await using second = at.start();
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
+    await eventually(() => metric(second, "host_taken") === 1);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
     void unanswered;
   });
