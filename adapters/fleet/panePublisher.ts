@@ -80,8 +80,8 @@ export interface PanePublisherOptions {
   readonly subject: string;
   /** The server's name in the events. */
   readonly serverName: string;
-  /** Identifies the tmux server; empty if unknown. */
-  readonly tmux: string;
+  /** Identifies the tmux server; empty if it has nothing that does, undefined while it is being connected. */
+  readonly tmux: () => string | undefined;
   /** Identifies this daemon. */
   readonly instance: string;
   /** Of all panes. */
@@ -134,6 +134,7 @@ export class PanePublisher {
   #chain: Chain = NO_CHAIN;
   /** Of what is stored. */
   #epoch = "";
+  #tmux = "";
   /** After all that is queued. */
   #head: Position = { epoch: "", outputSeq: 0 };
 
@@ -163,8 +164,11 @@ export class PanePublisher {
 
   /** True: it is to be done again, from what is stored now. */
   async #publishFromLast(signal: AbortSignal): Promise<boolean> {
-    const { link, stream, subject, tmux, feeds, pane, clock } = this.#options;
+    const { link, stream, subject, feeds, pane, clock } = this.#options;
+    while (this.#options.tmux() === undefined) await sleep(clock, TMUX_RETRY_MS, signal);
     const newest = await link.last(stream, subject, signal);
+    const tmux = this.#options.tmux();
+    if (tmux === undefined) return true;
     // What somebody else has put there says nothing of the pane.
     const last = storedMessage(newest)?.message ?? this.#stored;
     this.#leave();
@@ -172,6 +176,7 @@ export class PanePublisher {
     this.#sentMs = clock.nowMs();
     this.#seq = newest?.seq ?? 0;
     const goesOn = last !== undefined && last.kind !== "closed" && last.tmux === tmux;
+    this.#tmux = tmux;
     this.#chain = goesOn ? last.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
     const { cols, rows, position } = goesOn ? last : { cols: 0, rows: 0, position: { epoch: "", outputSeq: 0 } };
     this.#size = { cols, rows };
@@ -344,7 +349,7 @@ export class PanePublisher {
 
   /** False: the subject's last message is not ours. @throws the signal's reason */
   async #send(item: Outgoing, signal: AbortSignal): Promise<boolean> {
-    const { link, tmux, clock } = this.#options;
+    const { link, clock } = this.#options;
     const { kind, position, cols, rows, data } = item;
     if (position.epoch !== this.#epoch) {
       this.#chain = { ...this.#chain, beforeEpoch: this.#seq };
@@ -369,7 +374,7 @@ export class PanePublisher {
         bytes,
         isPart: isPart && kind !== "output",
         chain: this.#chain,
-        tmux,
+        tmux: this.#tmux,
       };
       if (!(await this.#store(message, signal))) return false;
       if (kind === "snapshot" && from === 0) this.#chain = { ...this.#chain, snapshot: this.#seq };

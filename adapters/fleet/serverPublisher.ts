@@ -3,7 +3,6 @@
  * while no daemon looked are reported as closed.
  */
 import type { Log } from "../../daemon/ops/log.ts";
-import { noConnection } from "../../daemon/connection/connectionErrors.ts";
 import { Feeds, type OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -140,7 +139,6 @@ export class ServerPublisher {
 
   /** Whatever an earlier daemon has published, only what is wanted now is followed. @throws AppError NOT_FOUND, CONNECTION_LOST */
   #subscribe(...[pane, start, sinkFor]: Parameters<Feeds["subscribe"]>): OpenSubscription {
-    if (this.#server.status().state === "connecting") throw noConnection();
     if (!this.#isWanted(pane)) throw new AppError("NOT_FOUND", `pane ${pane} is not published`);
     return this.#feeds.subscribe(pane, start, sinkFor);
   }
@@ -166,7 +164,10 @@ export class ServerPublisher {
       stream: streams.output,
       subject: outSubject({ host, server: this.#name, pane }),
       serverName: this.#name,
-      tmux: this.#server.status().identity?.replaceAll(/[^\x21-\x7e]/g, "_") ?? "",
+      tmux: () => {
+        const { state, identity = "" } = this.#server.status();
+        return state === "connecting" ? undefined : identity.replaceAll(/[^\x21-\x7e]/g, "_");
+      },
     });
     this.#panes.set(pane, { publisher, ended: this.#run(pane, publisher) });
   }

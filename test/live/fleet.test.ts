@@ -21,6 +21,7 @@ import { type Publishing, type PublishOptions, publish, STREAM_OF_OTHERS } from 
 import { DOMAIN, NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
@@ -316,6 +317,31 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await viewer.ended;
     await eventually(() => waiting() === 0);
     expect(publishing.link.signal.aborted).toBe(false);
+  });
+
+  test("a daemon that was started before tmux knows whose panes they are, and its next start goes on with them", async () => {
+    await using nats = await natsServers();
+    await using guest = await guestFixture((socket) => void userSession(socket, "work"));
+    const client = new FleetClient(await nats.connect());
+    const start = () => publish(nats.urls, guest.server);
+    {
+      await using first = start();
+      await published(first);
+      await eventually(async () => (await client.servers()).some(({ tree }) => tree.panes.length === 1));
+    }
+    guest.socket.tmux("kill-server");
+    await eventually(() => guest.server.status().identity === undefined);
+    const second = start();
+    await eventually(() => metric(second, "panes") === 1);
+    const pane = userSession(guest.socket, "work");
+    await published(second);
+    await using viewer = new Seen(await nats.connect(), pane, "snapshot");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await second[Symbol.asyncDispose]();
+    await using _ = start();
+    await guest.server.input(pane, [{ kind: "text", bytes: Buffer.from("still here\r") }]);
+    await eventually(() => viewer.text.includes("still here") || viewer.kinds.includes("closed"));
+    expect(viewer.kinds).not.toContain("closed");
   });
 
   test("a pane that went while nobody looked is closed by the next daemon", async () => {
