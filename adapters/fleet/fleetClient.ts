@@ -18,6 +18,9 @@ import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../protocol/text/jsonObject.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
+import { backOffMs } from "../../daemon/time/backOff.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { sleep } from "../../daemon/time/within.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
 import { fetchKept } from "./fetchKept.ts";
 import {
@@ -78,6 +81,7 @@ interface NatsConnectionLike {
 
 /** How long a call may take by default. */
 const CALL_MS = 30_000;
+const RETRY = { minMs: 50, maxMs: 2_000 };
 
 export class FleetClient {
   readonly #nc: NatsConnection;
@@ -120,12 +124,16 @@ export class FleetClient {
   }
 
   /**
-   * The same at first, and whenever something of it has changed; only the newest is kept for a slow reader.
+   * The same at first, and whenever something of it has changed; only the newest is kept for a slow reader. Goes on after
+   * any outage that begins later.
    * @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE
    */
   async *changes({ host, signal }: FleetChangesOptions = {}): AsyncGenerator<readonly FleetServer[], void, void> {
     const known = new Map<string, State>();
+    /** What has come since the look began, and so is newer: the clocks of two machines cannot tell. */
+    const arrived = new Set<string>();
     let isStale = true;
+    let failedTries: number | undefined;
     let failure: Error | undefined;
     let wake: () => void = () => undefined;
     let next = new Promise<void>((resolve) => (wake = resolve));
@@ -144,6 +152,7 @@ export class FleetClient {
           else {
             const json = jsonOf(message.data);
             if (json !== undefined) known.set(message.subject, { subject: message.subject, time: Date.now(), json });
+            arrived.add(message.subject);
           }
           wake();
         },
@@ -155,11 +164,20 @@ export class FleetClient {
         if (failure !== undefined || this.#nc.isClosed()) throw natsError(failure ?? new Error("it is closed"));
         if (isStale) {
           isStale = false;
-          for (const state of await this.#states()) {
-            const { time = 0 } = known.get(state.subject) ?? {};
-            if (state.time >= time && (host === undefined || stateOf(state.subject)?.host === host))
-              known.set(state.subject, state);
+          arrived.clear();
+          try {
+            for (const state of await this.#states()) {
+              const isOfHost = host === undefined || stateOf(state.subject)?.host === host;
+              if (isOfHost && !arrived.has(state.subject)) known.set(state.subject, state);
+            }
+          } catch (error) {
+            if (failedTries === undefined || (error as TmuxwireError).code === "FORBIDDEN") throw error;
+            isStale = true;
+            await sleep(systemClock, backOffMs(failedTries, RETRY), signal).catch(() => undefined);
+            failedTries += 1;
+            continue;
           }
+          failedTries = 0;
         }
         yield serversOf([...known.values()]);
         await next;

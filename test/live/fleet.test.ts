@@ -543,6 +543,41 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(first.value).toEqual([]);
   });
 
+  test("what is known is told as it is after any outage, whatever the viewer's clock says", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using publishing = at.start();
+    await published(publishing);
+    const [realNow, stop] = [Date.now, new AbortController()];
+    vi.spyOn(Date, "now").mockImplementation(() => realNow() + 3_600_000);
+    const nc = await leaf.connect();
+    const changes = new FleetClient(nc, { domain: DOMAIN }).changes({ signal: stop.signal });
+    const names = (servers: readonly FleetServer[]) =>
+      servers.flatMap(({ tree }) => tree.sessions.map(({ name }) => name));
+    let newest: readonly FleetServer[] = [];
+    const watching = (async () => {
+      for await (const servers of changes) newest = servers;
+    })();
+    const told = (name: string) => Promise.race([watching, eventually(() => names(newest).includes(name))]);
+    await told("work");
+    await at.owned.server.createSession({ name: "live", command: ["cat"] });
+    await told("live");
+    await leaf.kill(0);
+    await at.owned.server.createSession({ name: "meanwhile", command: ["cat"] });
+    await eventually(async () => names(await at.client.servers()).includes("meanwhile"));
+    await leaf.start(0);
+    await told("meanwhile");
+    // Its server lives, but nobody who keeps anything.
+    await at.nats.kill(0);
+    await nc.reconnect();
+    await at.owned.server.createSession({ name: "last", command: ["cat"] });
+    await at.nats.start(0);
+    await told("last");
+    expect(names(newest).toSorted()).toEqual(["last", "live", "meanwhile", "work"]);
+    stop.abort();
+    await watching;
+  });
+
   test("a stream that has forgotten a silent pane gets its screen again", async () => {
     await using at = await scene({ retention: { ageMs: 2_000, bytes: 268_435_456, replicas: 1 } });
     await using publishing = at.start();
