@@ -465,6 +465,25 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
   });
 
+  test("a connection that NATS has ended because its key was replaced comes back with what its file holds now", async () => {
+    const [first, second] = [nkeys.createUser(), nkeys.createUser()];
+    const users = (...pairs: (typeof first)[]) =>
+      `authorization { users: [ ${pairs.map((pair) => `{ nkey: ${pair.getPublicKey()} }`).join(", ")} ] }`;
+    const nkeyPath = join(ownDirectory(), "seed");
+    writeFileSync(nkeyPath, first.getSeed());
+    const own = { authenticator: nkeyAuthenticator(second.getSeed()) };
+    await using nats = await natsServers({ config: users(first, second), own });
+    await using owned = await ownedFixture();
+    await echoPane(owned.server, "work", 80, 24);
+    await using publishing = publish(nats.urls, owned.server, { access: { nkeyPath } });
+    await published(publishing);
+    writeFileSync(nkeyPath, second.getSeed());
+    nats.configure(users(second));
+    await eventually(() => !publishing.link.state.connected);
+    await eventually(() => publishing.link.state.connected);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
+  });
+
   test("calls: what is allowed is performed once, everything else refused with the reason", async () => {
     await using at = await scene({ calls: ["input", "capture"] });
     await using publishing = at.start();
