@@ -22,7 +22,7 @@ import { backOffMs } from "../../daemon/time/backOff.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { sleep } from "../../daemon/time/within.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
-import { fetchKept } from "./fetchKept.ts";
+import { fetchKept, streamWith } from "./fetchKept.ts";
 import {
   callSubject,
   type FleetFollowOptions,
@@ -248,23 +248,21 @@ export class FleetClient {
   /** @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE */
   async #states(): Promise<readonly State[]> {
     const jsm = await this.#manager();
-    try {
-      await jsm.streams.info(STATE_STREAM.name);
-    } catch (error) {
-      if (error instanceof Error && /stream not found/i.test(error.message)) return [];
+    const stream = await streamWith(jsm, STATE_STREAM.subjects[0] ?? "").catch((error: unknown) => {
       throw natsError(error);
-    }
+    });
+    if (stream === undefined) return [];
     // nats-server 2.9 can wait, about once in ten thousand times, for one that has been replaced while it sent: a new look has it.
-    const states = (await this.#keptStates(jsm)) ?? (await this.#keptStates(jsm));
+    const states = (await this.#keptStates(jsm, stream.name)) ?? (await this.#keptStates(jsm, stream.name));
     if (states === undefined) throw new TmuxwireError("TIMEOUT", "NATS has not sent all that is known: try again");
     return states;
   }
 
   /** Undefined: not all of them have come. */
-  async #keptStates(jsm: JetStreamManager): Promise<readonly State[] | undefined> {
+  async #keptStates(jsm: JetStreamManager, stream: string): Promise<readonly State[] | undefined> {
     const states: State[] = [];
     const reading = fetchKept(
-      { js: this.#js, jsm, stream: STATE_STREAM.name },
+      { js: this.#js, jsm, stream },
       { deliver_policy: DeliverPolicy.LastPerSubject, filter_subject: ">" },
     );
     for (;;) {

@@ -13,9 +13,9 @@ import { messageOf } from "../../protocol/errors.ts";
 import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
-import { fetchKept } from "./fetchKept.ts";
+import { fetchKept, streamWith } from "./fetchKept.ts";
 import type { FleetMessage } from "./fleetMessages.ts";
-import { type FleetFollowOptions, liveSubject, outSubject, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
+import { type FleetFollowOptions, liveSubject, outSubject, stateSubject } from "./fleetSubjects.ts";
 import { storedMessage, type Stored } from "./storedMessage.ts";
 
 /** Live messages that wait for the reader; beyond, they are read from the stream when it comes to them. */
@@ -152,7 +152,10 @@ export class FleetFollower {
     const { host, server, pane } = this.#options;
     const { jsm } = this.#parts;
     const subject = stateSubject(host, server, "tree");
-    const told = await this.#insist(() => jsm.direct.getMessage(STATE_STREAM.name, { last_by_subj: subject }));
+    const told = await this.#insist(async () => {
+      const stream = await streamWith(jsm, subject);
+      return stream === undefined ? null : jsm.direct.getMessage(stream.name, { last_by_subj: subject });
+    });
     const tree = told === null ? {} : told.json<{ readonly panes?: readonly { readonly id: string }[] }>();
     if (tree.panes?.some(({ id }) => id === pane) === true) return;
     throw new TmuxwireError(

@@ -25,6 +25,7 @@ import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, messageOf } from "../../protocol/errors.ts";
+import { streamWith } from "./fetchKept.ts";
 import type { Retention } from "./fleetConfig.ts";
 import { hostStream, STATE_STREAM } from "./fleetSubjects.ts";
 
@@ -335,12 +336,6 @@ export class NatsLink {
 
 type StreamWishes = Pick<StreamConfig, "name" | "subjects" | "max_bytes" | "num_replicas"> &
   Partial<Pick<StreamConfig, "max_age" | "max_msgs_per_subject" | "republish">>;
-
-/** Of the stream that keeps this subject. */
-async function streamWith(jsm: JetStreamManager, subject: string): Promise<StreamConfig | undefined> {
-  for await (const { config } of jsm.streams.list(subject)) return config;
-  return undefined;
-}
 
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof JetStreamApiError ? error.code : undefined;

@@ -13,7 +13,7 @@ import {
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test, vi } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
-import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
+import { outSubject, STATE_STREAM } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -422,6 +422,23 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(checker.gaps).toEqual([]);
     expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
     expect(metric(publishing, "refused")).toBe(0);
+  });
+
+  test("what is known is read from a stream made by others, with another name", async () => {
+    await using at = await scene();
+    const jsm = await jetstreamManager(at.nc, { checkAPI: false });
+    await jsm.streams.add({
+      name: "THEIRS",
+      subjects: STATE_STREAM.subjects,
+      allow_direct: true,
+      max_msgs_per_subject: 1,
+    });
+    await using publishing = at.start();
+    await published(publishing);
+    await eventually(async () => (await jsm.streams.info("THEIRS")).state.messages === 4);
+    expect((await at.client.servers()).map(({ host, server }) => ({ host, server }))).toEqual([AT]);
+    const unknown = at.client.follow({ ...AT, pane: "%99" });
+    await expect(unknown.next()).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("wrong credentials are tried until they are right", async () => {
