@@ -162,6 +162,11 @@ export class PanePublisher {
     this.#stop.abort(new AppError("SHUTTING_DOWN", "the pane is no longer published"));
   }
 
+  /** It is wanted no longer, which its viewers are told. Safe to call twice. */
+  end(): void {
+    this.#subscription?.finish(new AppError("NOT_FOUND", `pane ${this.#options.pane} is no longer published`));
+  }
+
   /** True: it is to be done again, from what is stored now. */
   async #publishFromLast(signal: AbortSignal): Promise<boolean> {
     const { link, stream, subject, feeds, pane, clock } = this.#options;

@@ -404,6 +404,33 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(viewer.events.at(-1)).toMatchObject({ kind: "closed" });
   });
 
+  test("a pane whose session is renamed is published as long as the name is one of those that are wanted", async () => {
+    await using at = await scene({ panes: "work*" });
+    await using publishing = at.start();
+    await published(publishing);
+    await using first = new Seen(at.nc, at.pane, "start");
+    await shown(at, first, 0, 1);
+    const { layout } = at.owned.server;
+    const { id: session } = at.owned.server.findSession("work")!;
+    const readiness = async () => Object.keys((await at.client.servers())[0]?.readiness ?? {});
+    await layout.run({ kind: "rename-session", session, name: "private" });
+    await first.ended;
+    expect(first.events.at(-1)).toMatchObject({ kind: "closed" });
+    await eventually(async () => (await readiness()).length === 0);
+    await at.print(words(1, 2));
+    await layout.run({ kind: "rename-session", session, name: "work2" });
+    await eventually(() => metric(publishing, "panes") === 1);
+    await eventually(async () => (await readiness()).length === 1);
+    const opened = async () => {
+      const { value } = await at.client.follow({ ...AT, pane: at.pane, from: "start" }).next();
+      return (value as { position: string }).position !== (first.events[0] as { position: string }).position;
+    };
+    await eventually(opened);
+    await using second = new Seen(at.nc, at.pane, "start");
+    await shown(at, second, 2, 3);
+    expect(second.text).toBe(words(2, 3).toString());
+  });
+
   test("a stream made by others, with another name, and full: nothing is lost, and the pane goes on", async () => {
     await using at = await scene();
     const jsm = await jetstreamManager(at.nc, { checkAPI: false });
