@@ -8,6 +8,7 @@ import {
   type JetStreamClient,
   type JetStreamManager,
   type JsMsg,
+  type StreamConfig,
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/nats-core";
 import { systemClock } from "../../daemon/time/clock.ts";
@@ -60,6 +61,12 @@ export async function* fetchKept(
   } finally {
     if (name !== undefined) void jsm.consumers.delete(stream, name).catch(() => false);
   }
+}
+
+/** Of the stream that keeps this subject, whoever has made it. */
+export async function streamWith(jsm: JetStreamManager, subject: string): Promise<StreamConfig | undefined> {
+  for await (const { config } of jsm.streams.list(subject)) return config;
+  return undefined;
 }
 
 /** Undefined: it fails, or does not come. */

@@ -75,12 +75,12 @@ export class Fleet {
   async #run(): Promise<void> {
     const { config, servers, operations, link, readiness, agents, log, version } = this.#options;
     const { host, retention } = config;
-    const streams = await link.streams(host, retention, link.signal);
     const instance = randomBytes(8).toString("hex");
     const state = { instance, version, startedUnixMs: Date.now(), servers: [...servers.keys()] };
-    const claim = new HostClaim({ link, host, stateStream: streams.state, state, clock: systemClock, log });
-    this.#claim = claim;
     for (;;) {
+      const streams = await link.streams(host, retention, link.signal);
+      const claim = new HostClaim({ link, host, stateStream: streams.state, state, clock: systemClock, log });
+      this.#claim = claim;
       await claim.take(link.signal);
       log.info("nats.publishing", { host, servers: state.servers });
       const lost = claim.lost(link.signal);

@@ -8,6 +8,7 @@ import * as v from "valibot";
 import { parse } from "../../protocol/api/parse.ts";
 import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import { AppError, invalidArgument } from "../../protocol/errors.ts";
+import { fieldsOf, textOf } from "../../protocol/text/jsonObject.ts";
 import { errorBody } from "../kit/operations/errorBody.ts";
 import { visibleError } from "../kit/guard/httpErrors.ts";
 import type { OperationContext, Scope } from "../operations/operation.ts";
@@ -104,7 +105,9 @@ export class FleetCalls {
     }
     const { input = {}, idempotencyKey, ...names } = parse(requestSchema, jsonOf(message));
     const { servers } = this.#context;
-    requireServed(this.#context, names, (server) => [...servers.values()].includes(server));
+    // Operations on windows and panes have their pane in the input, where it may be an agent of any server as well.
+    const { pane = textOf(fieldsOf(input)?.["pane"]) } = names;
+    requireServed(this.#context, { ...names, pane }, (server) => [...servers.values()].includes(server));
     return perform(this.#context, operation, { names, input, idempotencyKey, signal });
   }
 

@@ -3,6 +3,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { messageOf } from "../../protocol/errors.ts";
 import { type Check, type Finding, ok, warn } from "../serving/findings.ts";
+import { streamWith } from "./fetchKept.ts";
 import { callableOperations } from "./fleetCalls.ts";
 import type { FleetConfig, NatsAccess } from "./fleetConfig.ts";
 import { daemonSubject, hostStream, STATE_STREAM } from "./fleetSubjects.ts";
@@ -39,10 +40,11 @@ async function serverCheck(nc: NatsConnection, { domain }: NatsAccess, { host, c
     );
   const jsm = await jetstreamManager(nc, { ...(domain === undefined ? {} : { domain }), checkAPI: false });
   // A server of 2.9 can end when it is asked for a message of a stream that is just being made (docs/fleet.md).
-  const isMade = (await jsm.streams.list(STATE_STREAM.subjects[0]).next()).length > 0;
-  const last = isMade
-    ? await jsm.streams.getMessage(STATE_STREAM.name, { last_by_subj: daemonSubject(host) }).catch(() => null)
-    : null;
+  const made = await streamWith(jsm, STATE_STREAM.subjects[0] ?? "");
+  const last =
+    made === undefined
+      ? null
+      : await jsm.streams.getMessage(made.name, { last_by_subj: daemonSubject(host) }).catch(() => null);
   const holder = last === null ? undefined : daemonStateOf(last.data);
   const as =
     holder === undefined || holder.ended === true

@@ -18,8 +18,11 @@ import type { OperationName } from "../../protocol/api/operationRoutes.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../protocol/text/jsonObject.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
+import { backOffMs } from "../../daemon/time/backOff.ts";
+import { systemClock } from "../../daemon/time/clock.ts";
+import { sleep } from "../../daemon/time/within.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
-import { fetchKept } from "./fetchKept.ts";
+import { fetchKept, streamWith } from "./fetchKept.ts";
 import {
   callSubject,
   type FleetFollowOptions,
@@ -30,7 +33,7 @@ import {
   stateOf,
   stateSubjects,
 } from "./fleetSubjects.ts";
-import { natsError, FleetFollower } from "./fleetFollower.ts";
+import { FleetFollower, type KeepingStream, natsError } from "./fleetFollower.ts";
 
 export type { FleetFollowOptions } from "./fleetSubjects.ts";
 export type { PaneEvent } from "../client/clientEvents.ts";
@@ -78,6 +81,7 @@ interface NatsConnectionLike {
 
 /** How long a call may take by default. */
 const CALL_MS = 30_000;
+const RETRY = { minMs: 50, maxMs: 2_000 };
 
 export class FleetClient {
   readonly #nc: NatsConnection;
@@ -104,8 +108,8 @@ export class FleetClient {
    * @throws TmuxwireError NOT_FOUND, INVALID_ARGUMENT, FORBIDDEN, DAEMON_UNREACHABLE
    */
   async *follow(options: FleetFollowOptions): AsyncGenerator<PaneEvent, void, void> {
-    const stream = await this.#streamOf(outSubject(options), hostStream(options.host).republish?.dest ?? "");
-    const parts = { nc: this.#nc, js: this.#js, jsm: await this.#manager(), stream };
+    const find = () => this.#streamOf(outSubject(options), hostStream(options.host).republish?.dest ?? "");
+    const parts = { nc: this.#nc, js: this.#js, jsm: await this.#manager(), find, stream: await find() };
     const onReconnect = (call: () => void) => {
       this.#watch();
       this.#onReconnect.add(call);
@@ -120,12 +124,16 @@ export class FleetClient {
   }
 
   /**
-   * The same at first, and whenever something of it has changed; only the newest is kept for a slow reader.
+   * The same at first, and whenever something of it has changed; only the newest is kept for a slow reader. Goes on after
+   * any outage that begins later.
    * @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE
    */
   async *changes({ host, signal }: FleetChangesOptions = {}): AsyncGenerator<readonly FleetServer[], void, void> {
     const known = new Map<string, State>();
+    /** What has come since the look began, and so is newer: the clocks of two machines cannot tell. */
+    const arrived = new Set<string>();
     let isStale = true;
+    let failedTries: number | undefined;
     let failure: Error | undefined;
     let wake: () => void = () => undefined;
     let next = new Promise<void>((resolve) => (wake = resolve));
@@ -144,6 +152,7 @@ export class FleetClient {
           else {
             const json = jsonOf(message.data);
             if (json !== undefined) known.set(message.subject, { subject: message.subject, time: Date.now(), json });
+            arrived.add(message.subject);
           }
           wake();
         },
@@ -155,11 +164,20 @@ export class FleetClient {
         if (failure !== undefined || this.#nc.isClosed()) throw natsError(failure ?? new Error("it is closed"));
         if (isStale) {
           isStale = false;
-          for (const state of await this.#states()) {
-            const { time = 0 } = known.get(state.subject) ?? {};
-            if (state.time >= time && (host === undefined || stateOf(state.subject)?.host === host))
-              known.set(state.subject, state);
+          arrived.clear();
+          try {
+            for (const state of await this.#states()) {
+              const isOfHost = host === undefined || stateOf(state.subject)?.host === host;
+              if (isOfHost && !arrived.has(state.subject)) known.set(state.subject, state);
+            }
+          } catch (error) {
+            if (failedTries === undefined || (error as TmuxwireError).code === "FORBIDDEN") throw error;
+            isStale = true;
+            await sleep(systemClock, backOffMs(failedTries, RETRY), signal).catch(() => undefined);
+            failedTries += 1;
+            continue;
           }
+          failedTries = 0;
         }
         yield serversOf([...known.values()]);
         await next;
@@ -209,12 +227,12 @@ export class FleetClient {
     return (this.#jsm ??= jetstreamManager(this.#nc, { ...this.#domain, checkAPI: false }));
   }
 
-  /** The stream that keeps a pane, if live viewers can use it. */
-  async #streamOf(subject: string, repeatedTo: string): Promise<string> {
+  /** The stream that keeps a pane, if live viewers can use it. @throws TmuxwireError NOT_FOUND, INCONSISTENT_STATE, FORBIDDEN, … */
+  async #streamOf(subject: string, repeatedTo: string): Promise<KeepingStream> {
     const jsm = await this.#manager();
     try {
-      for await (const { config } of jsm.streams.list(subject)) {
-        if (config.allow_direct && config.republish?.dest === repeatedTo) return config.name;
+      for await (const { config, created } of jsm.streams.list(subject)) {
+        if (config.allow_direct && config.republish?.dest === repeatedTo) return { name: config.name, created };
         const message = `the stream ${config.name} lacks allow_direct or its republishing to ${repeatedTo}: see \`tmuxwire doctor\` there`;
         throw new TmuxwireError("INCONSISTENT_STATE", message);
       }
@@ -230,23 +248,21 @@ export class FleetClient {
   /** @throws TmuxwireError FORBIDDEN, TIMEOUT, DAEMON_UNREACHABLE */
   async #states(): Promise<readonly State[]> {
     const jsm = await this.#manager();
-    try {
-      await jsm.streams.info(STATE_STREAM.name);
-    } catch (error) {
-      if (error instanceof Error && /stream not found/i.test(error.message)) return [];
+    const stream = await streamWith(jsm, STATE_STREAM.subjects[0] ?? "").catch((error: unknown) => {
       throw natsError(error);
-    }
+    });
+    if (stream === undefined) return [];
     // nats-server 2.9 can wait, about once in ten thousand times, for one that has been replaced while it sent: a new look has it.
-    const states = (await this.#keptStates(jsm)) ?? (await this.#keptStates(jsm));
+    const states = (await this.#keptStates(jsm, stream.name)) ?? (await this.#keptStates(jsm, stream.name));
     if (states === undefined) throw new TmuxwireError("TIMEOUT", "NATS has not sent all that is known: try again");
     return states;
   }
 
   /** Undefined: not all of them have come. */
-  async #keptStates(jsm: JetStreamManager): Promise<readonly State[] | undefined> {
+  async #keptStates(jsm: JetStreamManager, stream: string): Promise<readonly State[] | undefined> {
     const states: State[] = [];
     const reading = fetchKept(
-      { js: this.#js, jsm, stream: STATE_STREAM.name },
+      { js: this.#js, jsm, stream },
       { deliver_policy: DeliverPolicy.LastPerSubject, filter_subject: ">" },
     );
     for (;;) {

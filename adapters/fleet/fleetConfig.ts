@@ -152,7 +152,7 @@ function readAccess(settings: SettingReader, inputs: PathInputs): NatsAccess | u
     flags: [FLAGS.nats],
     variable: "TMUXWIRE_NATS",
     schema: v.pipe(textList, v.everyItem(isNatsUrl)),
-    expected: "nats:// or tls:// URLs, comma-separated",
+    expected: "nats:// or tls:// URLs, comma-separated; a % in a password is %25, a comma %2C",
     // They may hold a password.
     secret: true,
     fallback: [],
@@ -220,7 +220,8 @@ const list = (
 
 function isNatsUrl(text: string): boolean {
   try {
-    const { protocol, hostname: named, pathname } = new URL(text);
+    const { protocol, hostname: named, pathname, username, password } = new URL(text);
+    decodeURIComponent(username + password);
     return ["nats:", "tls:"].includes(protocol) && named !== "" && ["", "/"].includes(pathname);
   } catch {
     return false;

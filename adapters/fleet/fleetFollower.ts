@@ -13,9 +13,9 @@ import { messageOf } from "../../protocol/errors.ts";
 import { formatPosition, parsePosition, type Position } from "../../protocol/position.ts";
 import type { PaneEvent } from "../client/clientEvents.ts";
 import { TmuxwireError } from "../client/clientHttp.ts";
-import { fetchKept } from "./fetchKept.ts";
+import { fetchKept, streamWith } from "./fetchKept.ts";
 import type { FleetMessage } from "./fleetMessages.ts";
-import { type FleetFollowOptions, liveSubject, outSubject, STATE_STREAM, stateSubject } from "./fleetSubjects.ts";
+import { type FleetFollowOptions, liveSubject, outSubject, stateSubject } from "./fleetSubjects.ts";
 import { storedMessage, type Stored } from "./storedMessage.ts";
 
 /** Live messages that wait for the reader; beyond, they are read from the stream when it comes to them. */
@@ -29,12 +29,19 @@ const REPLICA_TRIES = 50;
 const REPLICA_MS = 20;
 const RETRY = { minMs: 50, maxMs: 2_000 };
 
+export interface KeepingStream {
+  readonly name: string;
+  /** When it was made: another one counts from the beginning. */
+  readonly created: string;
+}
+
 interface ReaderParts {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** The stream that keeps the pane. */
-  readonly stream: string;
+  /** The stream that keeps the pane; `find` looks again. */
+  readonly stream: KeepingStream;
+  readonly find: () => Promise<KeepingStream>;
   /** Returns the function that ends it. */
   readonly onReconnect: (call: () => void) => () => void;
 }
@@ -59,13 +66,19 @@ export class FleetFollower {
   readonly #subject: string;
   readonly #queue: Live[] = [];
   #queued = 0;
+  #stream: KeepingStream;
   /** Something may have been missed. */
   #isBehind = true;
+  /** NATS may have lost the stream since, and have another one. */
+  #isDoubted = false;
   readonly #changes = new Changes();
   /** The newest message that has been read. */
   #seq = 0;
   #at: Position | undefined;
   #life: number | undefined;
+  #tmux: string | undefined;
+  /** Of the newest message that has been read. */
+  #origin: string | undefined;
   #parted: Uint8Array[] = [];
   #isOpen = false;
   #isOver = false;
@@ -75,6 +88,7 @@ export class FleetFollower {
     this.#parts = parts;
     this.#options = options;
     this.#subject = outSubject(options);
+    this.#stream = parts.stream;
   }
 
   async *events(): AsyncGenerator<PaneEvent, void, void> {
@@ -85,7 +99,7 @@ export class FleetFollower {
         if (error === null) this.#arrived(message);
       },
     });
-    const stopTelling = onReconnect(() => this.#fallBehind());
+    const stopTelling = onReconnect(() => this.#doubtStream());
     const abort = (): void => this.#changes.changed();
     signal?.addEventListener("abort", abort);
     try {
@@ -138,7 +152,10 @@ export class FleetFollower {
     const { host, server, pane } = this.#options;
     const { jsm } = this.#parts;
     const subject = stateSubject(host, server, "tree");
-    const told = await this.#insist(() => jsm.direct.getMessage(STATE_STREAM.name, { last_by_subj: subject }));
+    const told = await this.#insist(async () => {
+      const stream = await streamWith(jsm, subject);
+      return stream === undefined ? null : jsm.direct.getMessage(stream.name, { last_by_subj: subject });
+    });
     const tree = told === null ? {} : told.json<{ readonly panes?: readonly { readonly id: string }[] }>();
     if (tree.panes?.some(({ id }) => id === pane) === true) return;
     throw new TmuxwireError(
@@ -194,15 +211,30 @@ export class FleetFollower {
   /** What the stream has beyond the newest that was read. */
   async *#catchUp(): AsyncGenerator<PaneEvent, void, void> {
     this.#isBehind = false;
+    if (this.#isDoubted) await this.#checkStream();
     for (let count = 0; !this.#isOver; count += 1) {
       if (count % AGAIN === MANY) {
         yield* this.#readMany();
         continue;
       }
       const next = await this.#get(this.#seq + 1);
-      if (next === undefined) return;
-      yield* this.#deliver(next);
+      if (next !== undefined) yield* this.#deliver(next);
+      else return;
     }
+  }
+
+  /** Where NATS has lost what it kept, all of the new stream is read; what of it is known already is skipped by its position. */
+  async #checkStream(): Promise<void> {
+    this.#isDoubted = false;
+    if (this.#seq === 0) return;
+    const newest = await this.#get(this.#seq);
+    if (newest?.seq === this.#seq && newest.message?.origin === this.#origin) return;
+    // A stream that has forgotten it looks the same, and a replica that is behind.
+    const stream = await this.#insist(this.#parts.find);
+    if (stream.created === this.#stream.created) return;
+    this.#stream = stream;
+    this.#seq = 0;
+    this.#life = undefined;
   }
 
   /** Many at a time; the rest is asked for one by one, which goes on after a lost connection. */
@@ -212,7 +244,9 @@ export class FleetFollower {
       opt_start_seq: this.#seq + 1,
       filter_subject: this.#subject,
     };
-    for await (const { seq, headers: header = NO_HEADERS, data } of fetchKept(this.#parts, config)) {
+    const { js, jsm } = this.#parts;
+    const source = { js, jsm, stream: this.#stream.name };
+    for await (const { seq, headers: header = NO_HEADERS, data } of fetchKept(source, config)) {
       const stored = storedMessage({ seq, header, data });
       if (stored !== undefined) yield* this.#deliver(stored);
       this.#options.signal?.throwIfAborted();
@@ -230,7 +264,10 @@ export class FleetFollower {
       return;
     }
     this.#queued -= first.length;
-    if (first.seq <= this.#seq) return;
+    if (first.seq <= this.#seq) {
+      if (this.#isUnknown(first)) this.#doubtStream();
+      return;
+    }
     for (let tries = 0; first.before > this.#seq && tries < REPLICA_TRIES && !this.#isOver;) {
       const missed = await this.#get(this.#seq + 1);
       if (missed !== undefined && missed.seq <= first.before) {
@@ -248,13 +285,15 @@ export class FleetFollower {
   *#deliver(stored: Stored): Generator<PaneEvent, void, void> {
     const { message } = stored;
     this.#seq = stored.seq;
+    this.#origin = message?.origin;
     if (message === undefined) return;
-    const { kind, position, bytes, data, chain } = message;
-    if (this.#life !== undefined && chain.beforeLife !== this.#life) {
+    const { kind, position, bytes, data, chain, tmux } = message;
+    if ((this.#life ?? chain.beforeLife) !== chain.beforeLife || (this.#tmux ?? tmux) !== tmux) {
       yield this.#closed({ code: "NOT_FOUND", message: "the pane is gone, and another one has its id" });
       return;
     }
     this.#life = chain.beforeLife;
+    this.#tmux = tmux;
     const length = kind === "output" ? bytes.length : 0;
     const starts = { epoch: position.epoch, outputSeq: position.outputSeq - length };
     this.#at ??= kind === "gap" ? parsePosition(fromOf(data)) : starts;
@@ -306,7 +345,21 @@ export class FleetFollower {
 
   #goOn({ seq, message }: Ours): void {
     this.#seq = seq;
+    this.#origin = message.origin;
     this.#at = message.position;
+    this.#tmux = message.tmux;
+  }
+
+  /** Output of which nothing was delivered, although its place in the stream was read. */
+  #isUnknown({ message }: Live): boolean {
+    const at = this.#at;
+    if (message === undefined || at === undefined) return false;
+    return message.position.epoch !== at.epoch || message.position.outputSeq > at.outputSeq;
+  }
+
+  #doubtStream(): void {
+    this.#isDoubted = true;
+    this.#fallBehind();
   }
 
   #arrived(raw: { readonly headers?: Headers | undefined; readonly data: Uint8Array }): void {
@@ -338,14 +391,16 @@ export class FleetFollower {
   }
 
   async #last(): Promise<Stored | undefined> {
-    const { jsm, stream } = this.#parts;
-    return storedMessage(await this.#insist(() => jsm.direct.getMessage(stream, { last_by_subj: this.#subject })));
+    const { jsm } = this.#parts;
+    const query = { last_by_subj: this.#subject };
+    return storedMessage(await this.#insist(() => jsm.direct.getMessage(this.#stream.name, query)));
   }
 
   /** The pane's first message from this sequence on. */
   async #get(seq: number): Promise<Stored | undefined> {
-    const { jsm, stream } = this.#parts;
-    return storedMessage(await this.#insist(() => jsm.direct.getMessage(stream, { seq, next_by_subj: this.#subject })));
+    const { jsm } = this.#parts;
+    const query = { seq, next_by_subj: this.#subject };
+    return storedMessage(await this.#insist(() => jsm.direct.getMessage(this.#stream.name, query)));
   }
 
   /** The first of ours from this sequence on. */

@@ -7,8 +7,9 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
+import { SingleFlight } from "../../daemon/time/singleFlight.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
-import { aliveSubject, daemonSubject } from "./fleetSubjects.ts";
+import { aliveSubject, daemonSubject, hostStream } from "./fleetSubjects.ts";
 import type { NatsLink } from "./natsLink.ts";
 
 /** A daemon that lives answers at once. */
@@ -66,11 +67,12 @@ export class HostClaim {
     }
   }
 
-  /** Whether it still is; if not, `lost` resolves. @throws the signal's reason */
+  /** Whether it still is, with the streams; if not, `lost` resolves. @throws the signal's reason */
   async isHeld(signal: AbortSignal): Promise<boolean> {
-    const { state } = this.#options;
+    const { link, host, state } = this.#options;
     const last = await this.#last(signal);
-    if (last.state?.instance === state.instance) return true;
+    const isOurs = last.state?.instance === state.instance;
+    if (isOurs && (await link.keeps(hostStream(host).subjects[0] ?? "", signal))) return true;
     this.#stopAnswering?.();
     this.#stopAnswering = undefined;
     for (const lost of this.#lost) lost();
@@ -78,11 +80,16 @@ export class HostClaim {
     return false;
   }
 
-  /** @throws the signal's reason */
+  /** While we were cut off another daemon may have taken it, and a NATS without a disk has forgotten it. @throws the signal's reason */
   lost(signal: AbortSignal): Promise<void> {
+    const look = new SingleFlight(async () => void (await this.isHeld(signal)));
     return untilAborted(signal, (resolve) => {
       this.#lost.add(resolve);
-      return () => this.#lost.delete(resolve);
+      const stopLooking = this.#options.link.onDoubt(() => look.soon());
+      return () => {
+        this.#lost.delete(resolve);
+        stopLooking();
+      };
     });
   }
 

@@ -1,5 +1,5 @@
 /** A connection to NATS, with the credentials of its settings. */
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import {
   type Authenticator,
   connect,
@@ -17,10 +17,10 @@ const RETRY_MS = 200;
 const RETRY_SPREAD_MS = 1_800;
 
 /** Of files that cannot be read nothing comes later. @throws AppError CONFIGURATION_INVALID */
-export async function requireNatsFiles(access: NatsAccess): Promise<void> {
-  await authenticators(access);
+export function requireNatsFiles(access: NatsAccess): void {
+  authenticators(access);
   const { caPath, certificatePath, keyPath } = access.tls;
-  for (const path of [caPath, certificatePath, keyPath]) if (path !== undefined) await contentOf(path, "TLS");
+  for (const path of [caPath, certificatePath, keyPath]) if (path !== undefined) contentOf(path, "TLS");
 }
 
 /**
@@ -30,7 +30,7 @@ export async function requireNatsFiles(access: NatsAccess): Promise<void> {
  */
 export async function connectNats(access: NatsAccess, name: string): Promise<NatsConnection> {
   const { servers, user, password, token, tls } = access;
-  const authenticator = await authenticators(access);
+  const authenticator = authenticators(access);
   const usesTls = servers.some((url) => url.startsWith("tls:")) || tls.caPath !== undefined;
   try {
     return await connect({
@@ -58,16 +58,30 @@ export async function connectNats(access: NatsAccess, name: string): Promise<Nat
 }
 
 /** @throws AppError CONFIGURATION_INVALID */
-async function authenticators({ credentialsPath, nkeyPath }: NatsAccess): Promise<readonly Authenticator[]> {
+function authenticators({ credentialsPath, nkeyPath }: NatsAccess): readonly Authenticator[] {
   const made: Authenticator[] = [];
-  if (credentialsPath !== undefined) made.push(credsAuthenticator(await contentOf(credentialsPath, "credentials")));
-  if (nkeyPath !== undefined) made.push(nkeyAuthenticator(await contentOf(nkeyPath, "nkey")));
+  if (credentialsPath !== undefined) made.push(credsAuthenticator(current(credentialsPath, "credentials")));
+  if (nkeyPath !== undefined) made.push(nkeyAuthenticator(current(nkeyPath, "nkey")));
   return made;
 }
 
-async function contentOf(path: string, what: string): Promise<Uint8Array> {
+/** Asked at each reconnect, as what expires is replaced in its file; while that cannot be read, it is as it was. */
+function current(path: string, what: string): () => Uint8Array {
+  let known = contentOf(path, what);
+  return () => {
+    try {
+      known = contentOf(path, what);
+    } catch {
+      // It is just being replaced.
+    }
+    return known;
+  };
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+function contentOf(path: string, what: string): Uint8Array {
   try {
-    const text = await readFile(path, "utf8");
+    const text = readFileSync(path, "utf8");
     return Buffer.from(what === "nkey" ? text.trim() : text);
   } catch (error) {
     throw new AppError("CONFIGURATION_INVALID", `the file with NATS's ${what} cannot be read: ${path}`, {

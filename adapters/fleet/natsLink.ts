@@ -17,6 +17,7 @@ import {
   type MsgHdrs,
   type NatsConnection,
   nanos,
+  RequestError,
   type Subscription,
 } from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
@@ -24,6 +25,7 @@ import { backOffMs } from "../../daemon/time/backOff.ts";
 import type { Clock } from "../../daemon/time/clock.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { AppError, messageOf } from "../../protocol/errors.ts";
+import { streamWith } from "./fetchKept.ts";
 import type { Retention } from "./fleetConfig.ts";
 import { hostStream, STATE_STREAM } from "./fleetSubjects.ts";
 
@@ -33,6 +35,7 @@ const RETRY = { minMs: 100, maxMs: 10_000 };
 /** JetStream's code for a message that does not follow the one that it names (`nats-server` errors.json). */
 const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
+const NO_STREAM = 10_059;
 const STATE_BYTES = 268_435_456;
 /** By which a stream of our making is known. */
 const MADE_BY_US = "made by tmuxwire";
@@ -77,6 +80,7 @@ export class NatsLink {
   readonly #waiting = new Set<() => void>();
   #parts: { readonly nc: NatsConnection; readonly js: JetStreamClient; readonly jsm: JetStreamManager } | undefined;
   readonly #answering = new Set<Answering>();
+  readonly #doubting = new Set<() => void>();
   #connected = false;
   #problem: string | undefined;
   #probing = false;
@@ -124,14 +128,36 @@ export class NatsLink {
     });
   }
 
-  /** The newest message with this subject, as the stream's leader has it. @throws the signal's reason */
+  /**
+   * Calls whenever what NATS has kept may be gone, or may be another daemon's: the connection is another one, or no stream
+   * takes what is published. Until what is returned is called.
+   */
+  onDoubt(call: () => void): () => void {
+    this.#doubting.add(call);
+    return () => this.#doubting.delete(call);
+  }
+
+  #doubt(): void {
+    for (const call of this.#doubting) call();
+  }
+
+  /** Whether a stream keeps this subject. @throws the signal's reason */
+  keeps(subject: string, signal: AbortSignal): Promise<boolean> {
+    return this.#until(signal, async () => {
+      const { jsm } = await this.#ready(signal);
+      return (await streamWith(jsm, subject)) !== undefined;
+    });
+  }
+
+  /** The newest message with this subject, as the stream's leader has it; undefined: none is kept. @throws the signal's reason */
   last(stream: string, subject: string, signal: AbortSignal): Promise<StoredMsg | undefined> {
     return this.#until(signal, async () => {
       const { jsm } = await this.#ready(signal);
       try {
         return (await jsm.streams.getMessage(stream, { last_by_subj: subject })) ?? undefined;
       } catch (error) {
-        if (codeOf(error) === NO_MESSAGE) return undefined;
+        const code = codeOf(error);
+        if (code === NO_MESSAGE || code === NO_STREAM) return undefined;
         throw error;
       }
     });
@@ -151,6 +177,7 @@ export class NatsLink {
         return { kind: "stored", seq: ack.seq } as const;
       } catch (error) {
         if (codeOf(error) === WRONG_LAST_SEQUENCE) return { kind: "conflict" } as const;
+        if (isUnheard(error)) this.#doubt();
         // It may be on its way still: another one would only be queued behind it.
         await this.#proof(signal);
         throw error;
@@ -231,7 +258,9 @@ export class NatsLink {
   #became(connected: boolean): void {
     if (this.#connected !== connected) this.#options.log.info(connected ? "nats.connected" : "nats.lost");
     this.#connected = connected;
-    if (connected) this.#wake();
+    if (!connected) return;
+    this.#wake();
+    this.#doubt();
   }
 
   #wake(): void {
@@ -308,14 +337,12 @@ export class NatsLink {
 type StreamWishes = Pick<StreamConfig, "name" | "subjects" | "max_bytes" | "num_replicas"> &
   Partial<Pick<StreamConfig, "max_age" | "max_msgs_per_subject" | "republish">>;
 
-/** Of the stream that keeps this subject. */
-async function streamWith(jsm: JetStreamManager, subject: string): Promise<StreamConfig | undefined> {
-  for await (const { config } of jsm.streams.list(subject)) return config;
-  return undefined;
-}
-
 export const codeOf = (error: unknown): number | undefined =>
   error instanceof JetStreamApiError ? error.code : undefined;
+
+/** The client calls it "jetstream is not enabled": no stream takes the subject, or none that has a leader. */
+const isUnheard = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 
 function headersOf(given: readonly (readonly [name: string, value: string])[]): MsgHdrs {
   const made = headers();

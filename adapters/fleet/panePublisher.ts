@@ -80,8 +80,8 @@ export interface PanePublisherOptions {
   readonly subject: string;
   /** The server's name in the events. */
   readonly serverName: string;
-  /** Identifies the tmux server; empty if unknown. */
-  readonly tmux: string;
+  /** Identifies the tmux server; empty if it has nothing that does, undefined while it is being connected. */
+  readonly tmux: () => string | undefined;
   /** Identifies this daemon. */
   readonly instance: string;
   /** Of all panes. */
@@ -112,6 +112,9 @@ interface Outgoing {
 }
 
 export class PanePublisher {
+  /** Of messages that this daemon has made: a later publisher of the pane makes none with the same number. */
+  static #count = 0;
+
   readonly #options: PanePublisherOptions;
   readonly #stop = new AbortController();
   readonly #queue: Outgoing[] = [];
@@ -127,12 +130,11 @@ export class PanePublisher {
   #isOpen = false;
   #sentMs = Number.NEGATIVE_INFINITY;
   #stored: FleetMessage | undefined;
-  /** Of messages that this publisher has made. */
-  #count = 0;
   #seq = 0;
   #chain: Chain = NO_CHAIN;
   /** Of what is stored. */
   #epoch = "";
+  #tmux = "";
   /** After all that is queued. */
   #head: Position = { epoch: "", outputSeq: 0 };
 
@@ -160,10 +162,18 @@ export class PanePublisher {
     this.#stop.abort(new AppError("SHUTTING_DOWN", "the pane is no longer published"));
   }
 
+  /** It is wanted no longer, which its viewers are told. Safe to call twice. */
+  end(): void {
+    this.#subscription?.finish(new AppError("NOT_FOUND", `pane ${this.#options.pane} is no longer published`));
+  }
+
   /** True: it is to be done again, from what is stored now. */
   async #publishFromLast(signal: AbortSignal): Promise<boolean> {
-    const { link, stream, subject, tmux, feeds, pane, clock } = this.#options;
+    const { link, stream, subject, feeds, pane, clock } = this.#options;
+    while (this.#options.tmux() === undefined) await sleep(clock, TMUX_RETRY_MS, signal);
     const newest = await link.last(stream, subject, signal);
+    const tmux = this.#options.tmux();
+    if (tmux === undefined) return true;
     // What somebody else has put there says nothing of the pane.
     const last = storedMessage(newest)?.message ?? this.#stored;
     this.#leave();
@@ -171,6 +181,7 @@ export class PanePublisher {
     this.#sentMs = clock.nowMs();
     this.#seq = newest?.seq ?? 0;
     const goesOn = last !== undefined && last.kind !== "closed" && last.tmux === tmux;
+    this.#tmux = tmux;
     this.#chain = goesOn ? last.chain : { ...NO_CHAIN, beforeEpoch: this.#seq, beforeLife: this.#seq };
     const { cols, rows, position } = goesOn ? last : { cols: 0, rows: 0, position: { epoch: "", outputSeq: 0 } };
     this.#size = { cols, rows };
@@ -343,7 +354,7 @@ export class PanePublisher {
 
   /** False: the subject's last message is not ours. @throws the signal's reason */
   async #send(item: Outgoing, signal: AbortSignal): Promise<boolean> {
-    const { link, tmux, clock } = this.#options;
+    const { link, clock } = this.#options;
     const { kind, position, cols, rows, data } = item;
     if (position.epoch !== this.#epoch) {
       this.#chain = { ...this.#chain, beforeEpoch: this.#seq };
@@ -368,7 +379,7 @@ export class PanePublisher {
         bytes,
         isPart: isPart && kind !== "output",
         chain: this.#chain,
-        tmux,
+        tmux: this.#tmux,
       };
       if (!(await this.#store(message, signal))) return false;
       if (kind === "snapshot" && from === 0) this.#chain = { ...this.#chain, snapshot: this.#seq };
@@ -378,7 +389,7 @@ export class PanePublisher {
 
   async #store(given: Omit<FleetMessage, "origin">, signal: AbortSignal): Promise<boolean> {
     const { link, stream, subject, instance, pace, observe } = this.#options;
-    const message = { ...given, origin: `${instance}/${(this.#count += 1)}` };
+    const message = { ...given, origin: `${instance}/${(PanePublisher.#count += 1)}` };
     for (;;) {
       const request = { subject, bytes: message.bytes, headers: fleetHeaders(message), after: this.#seq };
       const outcome = await link.publish(request, signal);

@@ -19,7 +19,7 @@ export async function startFleet(config: FleetConfig, context: StartContext): Pr
     const wanted = access === undefined ? NATS_SETTINGS.servers : NATS_SETTINGS.publish;
     throw new AppError("CONFIGURATION_INVALID", `NATS needs ${wanted}`);
   }
-  await requireNatsFiles(access);
+  requireNatsFiles(access);
   const servers = new Map<string, TmuxServer>();
   for (const name of publish) servers.set(name, await serverNamed(name, context));
   const { readiness, agents, metrics, log, open, print } = context;

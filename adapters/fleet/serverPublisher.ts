@@ -3,7 +3,6 @@
  * while no daemon looked are reported as closed.
  */
 import type { Log } from "../../daemon/ops/log.ts";
-import { noConnection } from "../../daemon/connection/connectionErrors.ts";
 import { Feeds, type OpenSubscription } from "../../daemon/panes/feeds.ts";
 import type { ReadinessWatcher } from "../../daemon/readiness/readiness.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
@@ -23,6 +22,13 @@ import { PanePublisher, type PanePublisherOptions } from "./panePublisher.ts";
 
 /** Changes of that time are one message. */
 const STATE_EVERY_MS = 100;
+/** What changes which sessions a pane is in, or their names. */
+const MOVES: ReadonlySet<NativeServerEvent["type"]> = new Set([
+  "session-renamed",
+  "session-windows-changed",
+  "session-closed",
+  "pane-moved",
+]);
 /** Before a pane whose publisher has failed is published again. */
 const AFTER_FAULT_MS = 5_000;
 
@@ -57,6 +63,8 @@ export class ServerPublisher {
   readonly #tooLarge = new Set<StateKind>();
   #timer: Timer | undefined;
   #telling = false;
+  /** Reads the server's events from now on, with the readiness of those that are wanted now. */
+  #open: (() => void) | undefined;
   #close: (() => void) | undefined;
 
   constructor(parts: FleetParts, name: string, server: TmuxServer) {
@@ -83,16 +91,20 @@ export class ServerPublisher {
       clock,
       onError: (error) => this.#failed(error),
     });
-    const reader = events.open(
-      {
-        room: () => Number.POSITIVE_INFINITY,
-        send: (_type, data) => this.#event(JSON.parse(data) as NativeServerEvent),
-      },
-      undefined,
-      { readiness: true, agents: true },
-    );
-    this.#close = () => reader.close();
-    reader.pump();
+    this.#open = () => {
+      this.#close?.();
+      const reader = events.open(
+        {
+          room: () => Number.POSITIVE_INFINITY,
+          send: (_type, data) => this.#event(JSON.parse(data) as NativeServerEvent),
+        },
+        undefined,
+        { readiness: true, agents: true },
+      );
+      this.#close = () => reader.close();
+      reader.pump();
+    };
+    this.#open();
   }
 
   /** What is not stored yet is published by the next one. */
@@ -134,13 +146,22 @@ export class ServerPublisher {
       }
       if (type === "pane-closed" && this.#readiness.delete(event.pane)) this.#changes("readiness");
       if (type === "reset" || type === "pane-created" || type === "server-state") this.#publishNew();
+      if (MOVES.has(type)) this.#reconsider();
       this.#changes("tree");
     }
   }
 
+  /** Other panes than before may match the patterns. */
+  #reconsider(): void {
+    if (this.#parts.panes === undefined || this.#stop.signal.aborted) return;
+    const wanted = new Set(this.#server.panes().flatMap(({ id }) => (this.#isWanted(id) ? [id] : [])));
+    const ended = [...this.#panes].filter(([id]) => !wanted.has(id) && this.#server.findPane(id) !== undefined);
+    for (const [, { publisher }] of ended) publisher.end();
+    if (ended.length > 0 || [...wanted].some((id) => !this.#panes.has(id))) this.#open?.();
+  }
+
   /** Whatever an earlier daemon has published, only what is wanted now is followed. @throws AppError NOT_FOUND, CONNECTION_LOST */
   #subscribe(...[pane, start, sinkFor]: Parameters<Feeds["subscribe"]>): OpenSubscription {
-    if (this.#server.status().state === "connecting") throw noConnection();
     if (!this.#isWanted(pane)) throw new AppError("NOT_FOUND", `pane ${pane} is not published`);
     return this.#feeds.subscribe(pane, start, sinkFor);
   }
@@ -166,7 +187,10 @@ export class ServerPublisher {
       stream: streams.output,
       subject: outSubject({ host, server: this.#name, pane }),
       serverName: this.#name,
-      tmux: this.#server.status().identity?.replaceAll(/[^\x21-\x7e]/g, "_") ?? "",
+      tmux: () => {
+        const { state, identity = "" } = this.#server.status();
+        return state === "connecting" ? undefined : identity.replaceAll(/[^\x21-\x7e]/g, "_");
+      },
     });
     this.#panes.set(pane, { publisher, ended: this.#run(pane, publisher) });
   }

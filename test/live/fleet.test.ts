@@ -13,7 +13,7 @@ import {
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test, vi } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
-import { outSubject } from "../../adapters/fleet/fleetSubjects.ts";
+import { outSubject, STATE_STREAM } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -21,6 +21,7 @@ import { type Publishing, type PublishOptions, publish, STREAM_OF_OTHERS } from 
 import { DOMAIN, NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { Record, StreamChecker } from "../support/daemon/nativeChecker.ts";
 import { echoPane } from "../support/daemon/nativeEchoPane.ts";
+import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { breakConnection, ownedFixture } from "../support/tmux/ownedFixture.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
@@ -85,9 +86,13 @@ async function shown(pane: { print(bytes: Buffer): Promise<unknown> }, viewer: S
   await viewer.until(() => viewer.text.includes(`line ${to - 1}\r\n`));
 }
 
+/** A metric of `tmuxwire_nats_`. */
+const metric = ({ metrics }: Publishing, name: string): number =>
+  Number(new RegExp(`^tmuxwire_nats_${name} (\\d+)$`, "m").exec(metrics.render())?.[1]);
+
 /** Its pane's first screen is stored. Asking for it while the stream is being made can end a server of 2.9 (docs/fleet.md). */
-const published = ({ metrics }: Publishing): Promise<void> =>
-  eventually(() => Number(/^tmuxwire_nats_messages_total (\d+)/m.exec(metrics.render())?.[1] ?? 0) >= 2);
+const published = (publishing: Publishing): Promise<void> =>
+  eventually(() => metric(publishing, "messages_total") >= 2);
 
 describe.skipIf(natsVersion === undefined)("on NATS", () => {
   async function scene(options: PublishOptions = {}, servers: Parameters<typeof natsServers>[0] = {}) {
@@ -191,7 +196,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await at.print(words(200_000, 200_001));
     await viewer.until(() => viewer.text.includes("line 200000\r\n"));
     expect(checker.gaps).toMatchObject([{ reason: "evicted" }]);
-    expect(publishing.metrics.render()).toContain("tmuxwire_nats_gaps_total 1");
+    expect(metric(publishing, "gaps_total")).toBe(1);
   });
 
   test("NATS stops for a while without a word: what is on its way is stored once", async () => {
@@ -213,18 +218,55 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(viewer.text).toBe(words(0, 3_000).toString());
   });
 
+  test("NATS comes back without what it had: the daemon makes its streams again and tells all that is known", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    await using early = new Seen(at.nc, at.pane, "start", new StreamChecker(at.record));
+    await shown(at, early, 0, 10);
+    await at.nats.kill(0);
+    at.nats.forget(0);
+    await at.nats.start(0);
+    await at.print(words(10, 20));
+    const known = () => at.client.servers().catch(() => []);
+    await eventually(async () => (await known()).some(({ tree }) => tree.panes.length === 1));
+    await using late = new Seen(at.nc, at.pane, "snapshot");
+    await late.until(() => late.kinds.includes("snapshot"));
+    await shown(at, late, 20, 30);
+    await early.until(() => early.text.includes("line 29\r\n"));
+    await using second = at.start();
+    await eventually(() => metric(second, "host_taken") === 1);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
+  });
+
+  test("a daemon that was cut off publishes and answers no longer when another one has its host's name since", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using first = publish(leaf.urls, at.owned.server, { access: { domain: DOMAIN } });
+    await published(first);
+    await leaf.kill(0);
+    await using other = await ownedFixture();
+    await other.server.createSession({ name: "elsewhere", command: ["cat"] });
+    await using second = publish(at.nats.urls, other.server);
+    await published(second);
+    await leaf.start(0);
+    // It has nothing to publish that the other would refuse.
+    await eventually(() => metric(first, "host_taken") === 1);
+    expect(metric(first, "panes")).toBe(0);
+  });
+
   test("a second daemon with the same host is refused, and takes over when the first has ended", async () => {
     await using at = await scene();
     const first = at.start();
     await published(first);
     await using second = publish(at.nats.urls, at.owned.server);
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
-    expect(second.metrics.render()).toContain("tmuxwire_nats_panes 0");
+    await eventually(() => metric(second, "host_taken") === 1);
+    expect(metric(second, "panes")).toBe(0);
     const checker = new StreamChecker(at.record);
     await using viewer = new Seen(at.nc, at.pane, "start", checker);
     await shown(at, viewer, 0, 10);
     await first[Symbol.asyncDispose]();
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 0"));
+    await eventually(() => metric(second, "host_taken") === 0);
     await shown(at, viewer, 10, 20);
     expect(viewer.text).toBe(words(0, 20).toString());
   });
@@ -275,6 +317,31 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await viewer.ended;
     await eventually(() => waiting() === 0);
     expect(publishing.link.signal.aborted).toBe(false);
+  });
+
+  test("a daemon that was started before tmux knows whose panes they are, and its next start goes on with them", async () => {
+    await using nats = await natsServers();
+    await using guest = await guestFixture((socket) => void userSession(socket, "work"));
+    const client = new FleetClient(await nats.connect());
+    const start = () => publish(nats.urls, guest.server);
+    {
+      await using first = start();
+      await published(first);
+      await eventually(async () => (await client.servers()).some(({ tree }) => tree.panes.length === 1));
+    }
+    guest.socket.tmux("kill-server");
+    await eventually(() => guest.server.status().identity === undefined);
+    const second = start();
+    await eventually(() => metric(second, "panes") === 1);
+    const pane = userSession(guest.socket, "work");
+    await published(second);
+    await using viewer = new Seen(await nats.connect(), pane, "snapshot");
+    await viewer.until(() => viewer.kinds.includes("snapshot"));
+    await second[Symbol.asyncDispose]();
+    await using _ = start();
+    await guest.server.input(pane, [{ kind: "text", bytes: Buffer.from("still here\r") }]);
+    await eventually(() => viewer.text.includes("still here") || viewer.kinds.includes("closed"));
+    expect(viewer.kinds).not.toContain("closed");
   });
 
   test("a pane that went while nobody looked is closed by the next daemon", async () => {
@@ -337,6 +404,33 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(viewer.events.at(-1)).toMatchObject({ kind: "closed" });
   });
 
+  test("a pane whose session is renamed is published as long as the name is one of those that are wanted", async () => {
+    await using at = await scene({ panes: "work*" });
+    await using publishing = at.start();
+    await published(publishing);
+    await using first = new Seen(at.nc, at.pane, "start");
+    await shown(at, first, 0, 1);
+    const { layout } = at.owned.server;
+    const { id: session } = at.owned.server.findSession("work")!;
+    const readiness = async () => Object.keys((await at.client.servers())[0]?.readiness ?? {});
+    await layout.run({ kind: "rename-session", session, name: "private" });
+    await first.ended;
+    expect(first.events.at(-1)).toMatchObject({ kind: "closed" });
+    await eventually(async () => (await readiness()).length === 0);
+    await at.print(words(1, 2));
+    await layout.run({ kind: "rename-session", session, name: "work2" });
+    await eventually(() => metric(publishing, "panes") === 1);
+    await eventually(async () => (await readiness()).length === 1);
+    const opened = async () => {
+      const { value } = await at.client.follow({ ...AT, pane: at.pane, from: "start" }).next();
+      return (value as { position: string }).position !== (first.events[0] as { position: string }).position;
+    };
+    await eventually(opened);
+    await using second = new Seen(at.nc, at.pane, "start");
+    await shown(at, second, 2, 3);
+    expect(second.text).toBe(words(2, 3).toString());
+  });
+
   test("a stream made by others, with another name, and full: nothing is lost, and the pane goes on", async () => {
     await using at = await scene();
     const jsm = await jetstreamManager(at.nc, { checkAPI: false });
@@ -349,12 +443,29 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
       await at.print(words(line, line + 1));
       await delay(25);
     }
-    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    await eventually(() => metric(publishing, "refused") === 1);
     await jsm.streams.update("OURS", { max_msgs: 1_000 });
     await viewer.until(() => viewer.text.includes("line 19\r\n"));
     expect(checker.gaps).toEqual([]);
     expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
-    expect(publishing.metrics.render()).toContain("tmuxwire_nats_refused 0");
+    expect(metric(publishing, "refused")).toBe(0);
+  });
+
+  test("what is known is read from a stream made by others, with another name", async () => {
+    await using at = await scene();
+    const jsm = await jetstreamManager(at.nc, { checkAPI: false });
+    await jsm.streams.add({
+      name: "THEIRS",
+      subjects: STATE_STREAM.subjects,
+      allow_direct: true,
+      max_msgs_per_subject: 1,
+    });
+    await using publishing = at.start();
+    await published(publishing);
+    await eventually(async () => (await jsm.streams.info("THEIRS")).state.messages === 4);
+    expect((await at.client.servers()).map(({ host, server }) => ({ host, server }))).toEqual([AT]);
+    const unknown = at.client.follow({ ...AT, pane: "%99" });
+    await expect(unknown.next()).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("wrong credentials are tried until they are right", async () => {
@@ -362,7 +473,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using owned = await ownedFixture();
     await echoPane(owned.server, "work", 80, 24);
     await using publishing = publish(nats.urls, owned.server, { access: { user: "me", password: "wrong" } });
-    await eventually(() => publishing.metrics.render().includes("tmuxwire_nats_refused 1"));
+    await eventually(() => metric(publishing, "refused") === 1);
     nats.configure("authorization { user: me, password: wrong }");
     await published(publishing);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
@@ -395,6 +506,25 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await echoPane(owned.server, "work", 80, 24);
     await using publishing = publish(nats.urls, owned.server, { access });
     await published(publishing);
+    expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
+  });
+
+  test("a connection that NATS has ended because its key was replaced comes back with what its file holds now", async () => {
+    const [first, second] = [nkeys.createUser(), nkeys.createUser()];
+    const users = (...pairs: (typeof first)[]) =>
+      `authorization { users: [ ${pairs.map((pair) => `{ nkey: ${pair.getPublicKey()} }`).join(", ")} ] }`;
+    const nkeyPath = join(ownDirectory(), "seed");
+    writeFileSync(nkeyPath, first.getSeed());
+    const own = { authenticator: nkeyAuthenticator(second.getSeed()) };
+    await using nats = await natsServers({ config: users(first, second), own });
+    await using owned = await ownedFixture();
+    await echoPane(owned.server, "work", 80, 24);
+    await using publishing = publish(nats.urls, owned.server, { access: { nkeyPath } });
+    await published(publishing);
+    writeFileSync(nkeyPath, second.getSeed());
+    nats.configure(users(second));
+    await eventually(() => !publishing.link.state.connected);
+    await eventually(() => publishing.link.state.connected);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
   });
 
@@ -442,7 +572,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await shown(at, viewer, 0, 1);
     await capture();
     await using second = at.start();
-    await eventually(() => second.metrics.render().includes("tmuxwire_nats_host_taken 1"));
+    await eventually(() => metric(second, "host_taken") === 1);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
     void unanswered;
   });
@@ -474,6 +604,41 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     }
     const [first] = [await at.client.changes({ host: "elsewhere" }).next()];
     expect(first.value).toEqual([]);
+  });
+
+  test("what is known is told as it is after any outage, whatever the viewer's clock says", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using publishing = at.start();
+    await published(publishing);
+    const [realNow, stop] = [Date.now, new AbortController()];
+    vi.spyOn(Date, "now").mockImplementation(() => realNow() + 3_600_000);
+    const nc = await leaf.connect();
+    const changes = new FleetClient(nc, { domain: DOMAIN }).changes({ signal: stop.signal });
+    const names = (servers: readonly FleetServer[]) =>
+      servers.flatMap(({ tree }) => tree.sessions.map(({ name }) => name));
+    let newest: readonly FleetServer[] = [];
+    const watching = (async () => {
+      for await (const servers of changes) newest = servers;
+    })();
+    const told = (name: string) => Promise.race([watching, eventually(() => names(newest).includes(name))]);
+    await told("work");
+    await at.owned.server.createSession({ name: "live", command: ["cat"] });
+    await told("live");
+    await leaf.kill(0);
+    await at.owned.server.createSession({ name: "meanwhile", command: ["cat"] });
+    await eventually(async () => names(await at.client.servers()).includes("meanwhile"));
+    await leaf.start(0);
+    await told("meanwhile");
+    // Its server lives, but nobody who keeps anything.
+    await at.nats.kill(0);
+    await nc.reconnect();
+    await at.owned.server.createSession({ name: "last", command: ["cat"] });
+    await at.nats.start(0);
+    await told("last");
+    expect(names(newest).toSorted()).toEqual(["last", "live", "meanwhile", "work"]);
+    stop.abort();
+    await watching;
   });
 
   test("a stream that has forgotten a silent pane gets its screen again", async () => {

@@ -122,7 +122,7 @@ test.skipIf(natsVersion === undefined).each(PANES)("%i panes", async (count) => 
         stream: streams.output,
         subject: outSubject({ ...AT, pane: id }),
         serverName: AT.server,
-        tmux: "1",
+        tmux: () => "1",
         instance: "replay",
         pace,
         refreshMs: retention.ageMs / 2,

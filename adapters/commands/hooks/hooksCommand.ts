@@ -255,8 +255,9 @@ async function uninstall(place: Place, call: CommandCall): Promise<number> {
   const { agent, data, file, scope, path, scriptPath, secretsPath } = place;
   const before = file.read();
   const changed = replaceFile(place, before, before === undefined ? undefined : file.withoutHooks(before));
-  // Another project's hooks may use the same script.
-  if (scope === "user") changed.push(...removeUserFile(scriptPath), ...removeUserFile(secretsPath));
+  // Another project's hooks may use the same script, and the user's own in another directory do.
+  const isUsed = otherInstalls(data, agent.name, path).some((other) => other.scope === "user");
+  if (scope === "user" && !isUsed) changed.push(...removeUserFile(scriptPath), ...removeUserFile(secretsPath));
   forgetInstall(data, agent.name, path);
   removeMadeDirectories(data, [path]);
   const lines = changed.length === 0 ? ["nothing to do: no hooks are installed"] : ["changed:", ...indented(changed)];

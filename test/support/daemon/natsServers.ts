@@ -45,6 +45,8 @@ export interface NatsServers extends AsyncDisposable {
   kill(node: number, signal?: NodeJS.Signals): Promise<void>;
   /** With what it had on disk. Resolves when it takes part again. */
   start(node: number): Promise<void>;
+  /** What it had on disk is gone, as that of a container without a volume. Call while it does not run. */
+  forget(node: number): void;
   connect(node?: number): Promise<NatsConnection>;
   /** Other lines of configuration from now on, without a restart. */
   configure(config: string): void;
@@ -134,6 +136,7 @@ export async function natsServers({
       begin(node);
       await eventually(() => isReady(node));
     },
+    forget: (node) => rmSync(join(directory, String(node)), { recursive: true, force: true }),
     connect: (node = 0) => connectTo(node),
     configure: (lines) => {
       for (const [node, child] of running.entries()) {

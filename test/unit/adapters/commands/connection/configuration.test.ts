@@ -229,6 +229,14 @@ test("the token's value is neither shown nor quoted in an error", () => {
   expect(problemOf({ file: { addin: { token: ["s3cret"] } } })).not.toContain("s3cret");
 });
 
+test("a password in NATS's URL that is not encoded is refused, and not quoted", () => {
+  const access = load({ env: { TMUXWIRE_NATS: "nats://me:50%25off@box" } }).nats.access;
+  expect(access).toMatchObject({ servers: ["nats://box"], user: "me", password: "50%off" });
+  const problem = problemOf({ env: { TMUXWIRE_NATS: "nats://me:50%off@box" } });
+  expect(problem).toMatch(/^TMUXWIRE_NATS must be .*%25/);
+  expect(problem).not.toContain("off");
+});
+
 test.each(CONFIG_OPTIONS.map((option) => [option.name, option] as const))("--%s gives a setting", (name, option) => {
   const likely: Readonly<Record<string, unknown>> = {
     server: ["mine=/s"],

@@ -246,6 +246,19 @@ test("a project's settings name no path of this user's", async () => {
   expect(readFileSync(script(), "utf8")).toBe(SCRIPT);
 });
 
+test("hooks in another directory keep the script and the token, which go with the last of them", async () => {
+  env["TMUXWIRE_DASHBOARD_TOKEN"] = "s3cret-of-the-dashboard";
+  await hooks("install", "claude");
+  env["CLAUDE_CONFIG_DIR"] = path("work");
+  await hooks("install", "claude");
+  await hooks("uninstall", "claude");
+  delete env["CLAUDE_CONFIG_DIR"];
+  expect(await hooks("status", "claude")).toMatchObject({ code: 0 });
+  expect(readFileSync(secrets(), "utf8")).toContain("s3cret");
+  await hooks("uninstall", "claude");
+  expect([existsSync(script()), existsSync(secrets())]).toEqual([false, false]);
+});
+
 test("status names the projects that have hooks as well, and takes what it is told over what it knows", async () => {
   await hooks("install", "claude", "--scope", "project", "--dashboard", "http://127.0.0.1:6001");
   await hooks("install", "claude");
