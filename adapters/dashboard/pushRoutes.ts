@@ -33,7 +33,7 @@ export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
     path: string,
     response: GenericSchema,
     errors: readonly ErrorCode[],
-    perform: (channel: Channel) => object | Promise<object>,
+    onBrowser: (channel: Channel) => object | Promise<object>,
   ): Route => ({
     ...POST,
     path,
@@ -41,7 +41,7 @@ export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
     maxJsonBytes: SMALL_MAX_BODY_BYTES,
     response: { 200: response },
     errors: ["INVALID_ARGUMENT", "NOT_FOUND", ...errors],
-    handle: async (c) => c.json(await perform(notifier.browser(parse(browserSchema, c.get("json")).url))),
+    handle: async (c) => c.json(await onBrowser(notifier.browser(parse(browserSchema, c.get("json")).url))),
   });
   return [
     {

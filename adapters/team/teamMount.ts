@@ -58,7 +58,7 @@ export function createTeamMount(parts: TeamParts): Mount {
       idempotent,
       handle: async (c, input) => {
         const asked = idempotent ? keyed(input as object, c.req.header("idempotency-key")) : input;
-        const run = (signal: AbortSignal) => perform(parts, asked as InferOutput<Schema>, signal);
+        const run = (signal: AbortSignal) => perform(parts, asked, signal);
         return isLong ? longResponse(c, long, run) : c.json(await run(c.req.raw.signal));
       },
     });

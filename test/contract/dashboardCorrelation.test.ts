@@ -9,7 +9,7 @@ import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 /** In which no agent runs. */
-const directory = (more: Partial<DashboardAppOptions["running"]>): DashboardAppOptions["running"] => {
+const runningAgents = (more: Partial<DashboardAppOptions["running"]>): DashboardAppOptions["running"] => {
   const subscribe = () => () => undefined;
   const running = { onCheck: subscribe, subscribe, agents: () => [], reported: () => undefined, ...more };
   return running as DashboardAppOptions["running"];
@@ -128,7 +128,7 @@ describe("a hook is assigned to its agent", () => {
       check = () => [before, listener].forEach((each) => each());
       return () => undefined;
     };
-    await using there = await scene.another({ running: directory({ onCheck }), nowUnixMs: () => nowUnixMs });
+    await using there = await scene.another({ running: runningAgents({ onCheck }), nowUnixMs: () => nowUnixMs });
     const start = (session: string, pane?: string) =>
       there.hook("session-start", { session_id: session, cwd: "/tmp", tmux_pane: pane });
     const cards = async () =>
@@ -154,14 +154,14 @@ describe("a hook is assigned to its agent", () => {
     const told: unknown[] = [];
     const reported = (...[, pane, { lastMessage }]: Parameters<DashboardAppOptions["running"]["reported"]>) =>
       void told.push([pane, lastMessage]);
-    await using there = await scene.another({ running: directory({ reported }) });
+    await using there = await scene.another({ running: runningAgents({ reported }) });
     const stop = (words: string, where: object = {}) =>
       there.hook("stop", { session_id: "a", cwd: "/tmp", last_assistant_message: words, ...where });
     await stop("here", { tmux_pane: scene.pane });
     await stop("still here");
     await stop("on another server", { tmux_pane: scene.pane, tmux_session: "somebody-else" });
-    const { status } = scene.server;
-    scene.server.status = () => ({ ...status.call(scene.server), identity: "another" });
+    const was = scene.server.status();
+    scene.server.status = () => ({ ...was, identity: "another" });
     await stop("after this server was started again");
     expect(told).toEqual([
       [scene.pane, "here"],
