@@ -104,7 +104,7 @@ test("what is run most often is smaller still, and loads neither Node's HTTP nor
   expect(asked(builtCli()).filter((specifier) => !isBuiltin(specifier))).toEqual(["./tmuxwire.js"]);
 });
 
-test("the command line of Freshell loads of the daemon only clock and pauses, its own files, what it did once, escape sequences and what looks at directories and processes", () => {
+test("the command line of Freshell loads of the daemon only clock and pauses, its own files, what it did once, columns, escape sequences and what looks at directories and processes", () => {
   const loaded = new Set<string>();
   const follow = (file: string): void => {
     if (loaded.has(file)) return;
@@ -124,6 +124,7 @@ test("the command line of Freshell loads of the daemon only clock and pauses, it
     "daemon/host/procfs.ts",
     "daemon/ops/once.ts",
     "daemon/ops/privateFiles.ts",
+    "daemon/panes/columns.ts",
     "daemon/panes/vt/vtParser.ts",
     "daemon/time/backOff.ts",
     "daemon/time/clock.ts",

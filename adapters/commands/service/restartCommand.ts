@@ -11,6 +11,7 @@ import { AppError } from "../../../protocol/errors.ts";
 import type { CommandCall, CommandSpec } from "../../cli/commandTypes.ts";
 import { JSON_OPTION, printResult } from "../../cli/jsonOutput.ts";
 import { HttpCaller, TmuxwireError } from "../../client/clientHttp.ts";
+import { isRestarting } from "../../serving/restart.ts";
 import { unixFetch } from "../../serving/unixFetch.ts";
 import { CLIENT_OPTIONS, daemonAddress } from "../connection/clientConnection.ts";
 
@@ -53,17 +54,24 @@ async function restart(call: CommandCall): Promise<number> {
   const daemon = new HttpCaller({ url: "http://localhost", token, fetch: unixFetch(socketPath) });
   const now = (): Promise<NativeDaemon> => daemon.json({ method: "GET", path: ["v1", "daemon"], signal: io.signal });
   const before = await now().catch(unlessOlder);
-  const { from, to, unfinished, by } = await daemon.json<NativeRestarting>({
-    method: "POST",
-    path: ["v1", "daemon", "restart"],
-    body: {
-      node: process.execPath,
-      script: join(import.meta.dirname, "tmuxwire.js"),
-      timeoutSec: Math.trunc(options.number("timeout") ?? DEFAULT_DRAIN_SEC),
-    },
-    signal: io.signal,
-  });
+  const asked = await daemon
+    .json<NativeRestarting>({
+      method: "POST",
+      path: ["v1", "daemon", "restart"],
+      body: {
+        node: process.execPath,
+        script: join(import.meta.dirname, "tmuxwire.js"),
+        timeoutSec: Math.trunc(options.number("timeout") ?? DEFAULT_DRAIN_SEC),
+      },
+      signal: io.signal,
+    })
+    .catch((error: unknown) => {
+      // Somebody else has asked for it a moment before.
+      if (isRestarting(socketPath)) return undefined;
+      throw error;
+    });
   const after = await untilBack(now, before, call);
+  const { from, to, unfinished, by } = asked ?? { from: before.version, to: after.version, unfinished: 0 };
   const left = unfinished === 0 ? [] : [`${unfinished} deliveries had not ended in time: look at their panes`];
   await printResult(call, { from, to: after.version, pid: after.pid, unfinished, by }, [
     `the daemon runs ${after.version} now (before: ${from}), pid ${after.pid}`,
