@@ -26,6 +26,7 @@ export class ConnectionChecker {
   readonly #connection: ControlConnection;
   #asked: { readonly sinceMs: number; readonly replies: number } | undefined;
   #wasIdle = false;
+  #isLooking = false;
 
   constructor(connection: ControlConnection) {
     this.#connection = connection;
@@ -94,22 +95,24 @@ export class ConnectionChecker {
   }
 
   /**
-   * Call when tmux is silent although it should have said something: it is asked, and an idle one that does not reply has
-   * forgotten our client.
+   * Call when tmux is silent although it should have said something: it is asked, and looked at until it replies. One that
+   * is idle meanwhile has forgotten our client.
    */
   doubt(clock: Clock, checkup: Checkup, isServerIdle: () => boolean): void {
     this.heartbeat(clock.nowMs(), checkup);
+    if (!this.#isLooking) this.#look(clock, isServerIdle);
+  }
+
+  #look(clock: Clock, isServerIdle: () => boolean): void {
+    this.#isLooking = this.isWaiting && !this.#connection.closed;
+    if (!this.#isLooking) return;
     // A timer runs before what has arrived is read: if this process was busy, tmux's reply may be unread.
-    const look = (then: () => void): void => {
-      clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, () =>
-        setImmediate(() => {
-          if (this.#connection.closed) return;
-          this.silent(isServerIdle());
-          if (this.#wasIdle) then();
-        }),
-      );
-    };
-    look(() => look(() => undefined));
+    clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, () =>
+      setImmediate(() => {
+        if (this.isWaiting && !this.#connection.closed) this.silent(isServerIdle());
+        this.#look(clock, isServerIdle);
+      }),
+    );
   }
 
   /** tmux sends output but no replies, for instance because a hook blocks our client's queue. */

@@ -257,12 +257,17 @@ export const continuePane = (pane: PaneId): string => `refresh-clien -A ${quote(
 
 const PANES_AT_ONCE = 200;
 
-/** Has no effect on panes that are on or do not exist. Takes at least one. */
-export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] =>
+const setPanes = (panes: readonly PaneId[], state: "on" | "pause"): readonly string[] =>
   Array.from({ length: Math.ceil(panes.length / PANES_AT_ONCE) }, (_, chunk) => {
     const each = panes.slice(chunk * PANES_AT_ONCE, (chunk + 1) * PANES_AT_ONCE);
-    return `refresh-clien ${each.map((pane) => `-A ${quote(`${pane}:on`)}`).join(" ")}`;
+    return `refresh-clien ${each.map((pane) => `-A ${quote(`${pane}:${state}`)}`).join(" ")}`;
   });
+
+/** Has no effect on panes that are on or do not exist. */
+export const turnPanesOn = (panes: readonly PaneId[]): readonly string[] => setPanes(panes, "on");
+
+/** Discards what tmux has queued of them for this client, and pauses them (`%pause`). */
+export const pausePanes = (panes: readonly PaneId[]): readonly string[] => setPanes(panes, "pause");
 
 /** Its reply comes after one more turn of tmux's loop, without anything that tmux has to wait for. */
 export const nextTurn = (): string => "run-shel -d 0";

@@ -109,12 +109,14 @@ test.concurrent("one that starts under the box that its predecessor has left, cu
   const pane = paneOf(server, "agent");
   using on = engines();
   const request = { server, pane, profile: "gemini", timeoutMs: 30_000 };
+  const inFront = async (): Promise<number> =>
+    (await server.foreground(pane)).processes?.find(({ isShell }) => !isShell)?.pid ?? 0;
+  // Until the shell has started it, a prompt is refused.
+  await eventually(async () => (await inFront()) !== 0);
   expect((await on.delivery.submit({ ...request, text: "first" })).outcome).toBe("submitted");
   await channel.next("submit");
   using watched = on.readiness.watch(server, pane, { profile: "gemini" });
   await untilState(watched, "idle");
-  const inFront = async (): Promise<number> =>
-    (await server.foreground(pane)).processes?.find(({ isShell }) => !isShell)?.pid ?? 0;
   const killed = await inFront();
   process.kill(killed, "SIGKILL");
   await eventually(async () => ![0, killed].includes(await inFront()));

@@ -22,7 +22,7 @@ import {
   watchAll,
 } from "../support/tmux/guestFixture.ts";
 import { collectUntil, follow } from "../support/tmux/output.ts";
-import { text } from "../support/tmux/panePrograms.ts";
+import { script, text } from "../support/tmux/panePrograms.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 
@@ -180,6 +180,31 @@ test("the client of an unused session is detached, and attached again when it is
   const again = await listening(server, pane);
   expect(again.epoch).not.toBe(source.epoch);
   expect(ours(socket)).toEqual(["a", "b"]);
+});
+
+test("output that is no longer wanted while tmux has some queued does not cost the connection", async () => {
+  const flood = script(
+    `const more = () => process.stdout.write("line " + "x".repeat(900) + "\\r\\n", () => setImmediate(more)); more();`,
+  );
+  await using fixture = await guestFixture((socket) => void userSession(socket, "main", flood), { idleMs: 20 });
+  const { server, socket, log } = fixture;
+  const pane = paneOf(server, "main");
+  const client = (): string => socket.tmux("list-clients", "-F", "#{client_pid} #{client_flags}");
+  const [pid] = client().split(" ");
+  for (let round = 0; round < 12; round += 1) {
+    const source = server.output(pane);
+    let bytes = 0;
+    const count = (each: Uint8Array): void => void (bytes += each.length);
+    const unsubscribe = follow(source, source.outputSeq, count, () => undefined);
+    await eventually(() => bytes > 50_000);
+    unsubscribe();
+    await eventually(() => client().includes("no-output"));
+    // tmux still replies on it.
+    expect((await server.capture(pane)).lines.length).toBeGreaterThan(0);
+    await eventually(() => client().includes("no-output"));
+  }
+  expect(client().split(" ")[0]).toBe(pid);
+  expect(log.filter(({ event }) => event.startsWith("connection"))).toEqual([]);
 });
 
 test("a subscriber detached by the user is told and can subscribe again", async () => {

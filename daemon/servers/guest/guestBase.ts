@@ -4,7 +4,7 @@
  * stays in one that it did not choose: moved by tmux (docs/tmuxFacts.md 32b) it leaves, and where the user's options end
  * things with the last person, it does not outstay them.
  */
-import { setClientFlags, switchClient } from "../../../protocol/command/build.ts";
+import { pausePanes, setClientFlags, switchClient } from "../../../protocol/command/build.ts";
 import type { ServerIdentity } from "../../../protocol/command/formats.ts";
 import type { Notification } from "../../../protocol/control/notifications.ts";
 import { AppError } from "../../../protocol/errors.ts";
@@ -61,6 +61,8 @@ export interface GuestBaseOptions {
 interface Carried {
   readonly client: AttachClient;
   readonly onNotification: (notification: Notification) => void;
+  /** tmux has confirmed that output flows: what it paused before was another client's. */
+  isOn: boolean;
 }
 
 export class GuestBase {
@@ -176,16 +178,20 @@ export class GuestBase {
    */
   async carry(client: AttachClient, onNotification: Carried["onNotification"]): Promise<AttachChannel> {
     const connection = this.connection();
-    const carried = { client, onNotification };
+    const carried: Carried = { client, onNotification, isOn: false };
     this.#carried = carried;
     const close = (): void => {
       if (this.#carried !== carried) return;
       this.#carried = undefined;
       if (connection.closed) return;
-      connection.send(setClientFlags("no-output"), "none", () => undefined);
+      // What is queued when `no-output` comes stays queued, and everything after it (docs/tmuxFacts.md 51).
+      const { known } = this.#options.inventory;
+      const panes = (known.session(client.session)?.windows ?? []).flatMap((window) => known.panesOf(window));
+      connection.sendGroup([...pausePanes(panes), setClientFlags("no-output")], () => undefined);
     };
     try {
       await connection.command(setClientFlags("!no-output"), "none");
+      carried.isOn = true;
     } catch (error) {
       close();
       throw error;
@@ -312,7 +318,8 @@ export class GuestBase {
       this.#options.unfollowed.written(notification.value);
       return;
     }
-    if (kind === "pause") resume(connection, this.#carried?.client, notification.pane);
+    const carried = this.#carried;
+    if (kind === "pause") resume(connection, carried?.isOn === true ? carried.client : undefined, notification.pane);
     this.#carried?.onNotification(notification);
     if (isClientReport(notification)) return;
     this.#options.inventory.refresher.notified(notification);

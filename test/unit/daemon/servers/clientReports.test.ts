@@ -83,8 +83,23 @@ test("no report and no reply from an idle server: it has forgotten our client", 
   expect(reasons(closedWith)).toEqual(["tmux has forgotten it"]);
 });
 
+test("a server that is busy at first is looked at until it replies or is idle", async () => {
+  const { clock, server, says, passes, closedWith } = scene();
+  says(`$3 ${FLAGS} at 1 `);
+  server.isIdle = false;
+  await passes(1_150);
+  for (let at = 0; at < 10; at += 1) await passes(60);
+  server.isIdle = true;
+  await passes(60);
+  expect(closedWith).toEqual([]);
+  await passes(60);
+  expect(reasons(closedWith)).toEqual(["tmux has forgotten it"]);
+  await passes(60);
+  expect(clock.pendingTimers).toBe(0);
+});
+
 test("a server that is busy, or replies, is given time", async () => {
-  const { transport, server, says, passes, closedWith, checker } = scene();
+  const { transport, clock, server, says, passes, closedWith, checker } = scene();
   server.isIdle = false;
   says(`$3 ${FLAGS} at 1 `);
   for (let at = 0; at < 5; at += 1) await passes(1_000);
@@ -93,9 +108,11 @@ test("a server that is busy, or replies, is given time", async () => {
   await passes(1_150);
   transport.lines.slice(-1).forEach(() => transport.reply(`$3 ${FLAGS}\n`));
   checker.received();
+  await passes(60);
   server.isIdle = true;
   for (let at = 0; at < 5; at += 1) await passes(1_000);
   expect(closedWith).toEqual([]);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test("what is said after its end, and by others, is nothing; no timer is left", async () => {

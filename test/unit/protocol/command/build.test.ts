@@ -110,6 +110,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   nextTurn: [build.nextTurn(), "run-shel -d 0"],
   endingInNextTurn: [build.joinGroup(build.endingInNextTurn("x")), "run-shel -d 0 ; x"],
   turnPanesOn: [build.turnPanesOn([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:on" -A "%8:on"'],
+  pausePanes: [build.pausePanes([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:pause" -A "%8:pause"'],
   setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-optio -p -t %7 @x "a%20b\\043"'],
   "setPaneOption of a session's pane": [build.setPaneOption("=a b:", "@x", "1"), 'set-optio -p -t "=a b:" @x "1"'],
   unsetPaneOption: [build.unsetPaneOption(pane, "@x"), "set-optio -p -u -t %7 @x"],
