@@ -205,9 +205,22 @@ export const linkWindow = (window: WindowId, session: SessionId): string =>
 export const linkWindowOnce = (window: WindowId, session: SessionId, name: string): readonly string[] =>
   either(window, isLinkedTo(name), NOTHING, linkWindow(window, session));
 
-/** Kills the window if it is in the session of this name alone, and otherwise leaves it; for the rest see `linkWindowOnce`. */
-export const killWindowOnlyIn = (window: WindowId, name: string): readonly string[] =>
-  either(window, `#{==:#{window_linked_sessions_list},${name}}`, `kill-windo -t ${window}`, NOTHING);
+/**
+ * Kills the window if it is in the session of this name alone, and otherwise leaves it; three guard blocks, for the rest see
+ * `linkWindowOnce`.
+ */
+export const killWindowOnlyIn = (window: WindowId, name: string): readonly string[] => [
+  ...either(
+    window,
+    `#{==:#{window_linked_sessions_list},${name}}`,
+    `${unzoom(window)} ; kill-windo -t ${window}`,
+    `${NOTHING} ; ${NOTHING}`,
+  ),
+  "",
+];
+
+/** For a window that is to end: tmux 3.4 can crash when a zoomed one does (docs/tmuxFacts.md 65). */
+export const unzoom = (window: WindowId): string => `resize-pan -t ${window}`;
 
 const either = (window: WindowId, condition: string, command: string, otherwise: string): readonly string[] => [
   `if-shel -F -t ${quote(window)} ${quote(condition)} ${quote(command)} ${quote(otherwise)}`,
@@ -273,10 +286,10 @@ export const pausePanes = (panes: readonly PaneId[]): readonly string[] => setPa
 export const nextTurn = (): string => "run-shel -d 0";
 
 /**
- * A command that may end a session, in a turn of tmux's loop that begins with it: every tmux up to 3.7c crashes if a session
+ * Commands that may end a session, in a turn of tmux's loop that begins with it: every tmux up to 3.7c crashes if a session
  * ends in the turn in which its current window changed, while a control client is attached (docs/tmuxFacts.md 64).
  */
-export const endingInNextTurn = (command: string): readonly string[] => [nextTurn(), command];
+export const endingInNextTurn = (...commands: readonly string[]): readonly string[] => [nextTurn(), ...commands];
 
 /** A format that, in a hook after `refresh-client`, is true if the command turned panes off. */
 export const OFF_BY_OTHERS = "#{m:*:off*,#{hook_arguments}}";

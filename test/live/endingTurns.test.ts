@@ -1,6 +1,7 @@
 /** Ends that the daemon asks for in one turn of tmux's loop: no version of tmux may crash of them (docs/tmuxFacts.md 64). */
 import { expect, test } from "vitest";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
+import { eventually } from "../support/clock/eventually.ts";
 import { tmuxPid } from "../support/tmux/failureScenarios.ts";
 import { guestFixture, userSession } from "../support/tmux/guestFixture.ts";
 import { ownedFixture } from "../support/tmux/ownedFixture.ts";
@@ -64,3 +65,26 @@ test.each(ENDS.flatMap(([name, ends]) => [["owned", name, ends] as const, ["gues
     expect(server.findSession("other")).toBeDefined();
   },
 );
+
+/** With tmux 3.4, one in ten of such ends was the server's end (docs/tmuxFacts.md 65). */
+test.each(["owned", "guest"] as const)("%s: zoomed windows and their sessions are ended", async (kind) => {
+  await using fixture = await (kind === "owned"
+    ? ownedFixture()
+    : guestFixture((socket) => void userSession(socket, "first")));
+  const { server, socket } = fixture;
+  await server.createSession({ name: "other", command: CAT });
+  const pid = tmuxPid(socket);
+  for (let round = 0; round < 8; round += 1) {
+    const { id, windows, panes } = await twoWindows(server);
+    for (const pane of panes) {
+      await server.layout.run({ kind: "split-window", pane, command: CAT, direction: "vertical" });
+      await server.layout.run({ kind: "resize-pane", pane, zoom: true });
+    }
+    await server.layout.run({ kind: "kill-window", window: windows[1] });
+    // On an owned server its windows stay in the hub, and we end them.
+    if (round % 2 === 0 || kind === "guest") await server.killSession(id);
+    else socket.tmux("kill-session", "-t", id);
+    await eventually(() => server.findSession("two") === undefined);
+  }
+  expect(tmuxPid(socket)).toBe(pid);
+});

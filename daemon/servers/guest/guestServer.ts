@@ -8,6 +8,7 @@ import {
   endingInNextTurn,
   type JustMade,
   killSession,
+  unzoom,
   setWindowOption,
   writeNothingAtExit,
 } from "../../../protocol/command/build.ts";
@@ -210,6 +211,9 @@ class GuestServer extends RealServer {
 
   async killSession(session: SessionId): Promise<void> {
     if (this.inventory.session(session) === undefined) throw sessionGone(session);
+    for (const window of this.inventory.windowsOnlyIn(session)) {
+      this.connection().send(unzoom(window), "none", () => undefined);
+    }
     // It may go by itself meanwhile.
     await this.ending([session], () =>
       this.connection()

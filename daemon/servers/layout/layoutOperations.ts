@@ -10,6 +10,7 @@ import {
   renameSession,
   resizeWindow,
   setPaneOption,
+  unzoom,
   unsetPaneOption,
 } from "../../../protocol/command/build.ts";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
@@ -166,7 +167,7 @@ async function killPane(host: LayoutHost, pane: PaneId): Promise<LayoutResult> {
 async function killWindow(host: LayoutHost, window: WindowId): Promise<LayoutResult> {
   const target = windowTarget(host, window);
   const ending = sessionsOnlyOf(host, window);
-  await host.ending(ending, () => host.connection().group(endingInNextTurn(build.killWindow(target))));
+  await host.ending(ending, () => host.connection().group(endingInNextTurn(unzoom(window), build.killWindow(target))));
   return { session: target.session };
 }
 

@@ -96,8 +96,9 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   ],
   killWindowOnlyIn: [
     build.joinGroup(build.killWindowOnlyIn(window, "hub")),
-    'if-shel -F -t "@3" "\\043{==:\\043{window_linked_sessions_list},hub}" "kill-windo -t @3" "if-shel -F 0 \\042\\042"',
+    'if-shel -F -t "@3" "\\043{==:\\043{window_linked_sessions_list},hub}" "resize-pan -t @3 \\073 kill-windo -t @3" "if-shel -F 0 \\042\\042 \\073 if-shel -F 0 \\042\\042"',
   ],
+  unzoom: [build.unzoom(window), "resize-pan -t @3"],
   isLinkedTo: [build.isLinkedTo("hub"), "#{m:*hub*,#{window_linked_sessions_list}}"],
   killSession: [build.killSession(session), 'kill-sessio -t "\\0442"'],
   setWindowOption: [
@@ -108,7 +109,7 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
   setHook: [build.setHook("pane-died", "a ; b"), 'set-hoo -g "pane-died" "a \\073 b"'],
   setSessionHook: [build.setSessionHook(session, "h", "c"), 'set-hoo -t "\\0442" "h" "c"'],
   nextTurn: [build.nextTurn(), "run-shel -d 0"],
-  endingInNextTurn: [build.joinGroup(build.endingInNextTurn("x")), "run-shel -d 0 ; x"],
+  endingInNextTurn: [build.joinGroup(build.endingInNextTurn("x", "y")), "run-shel -d 0 ; x ; y"],
   turnPanesOn: [build.turnPanesOn([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:on" -A "%8:on"'],
   pausePanes: [build.pausePanes([pane, "%8" as PaneId])[0]!, 'refresh-clien -A "%7:pause" -A "%8:pause"'],
   setPaneOption: [build.setPaneOption(pane, "@x", "a%20b#"), 'set-optio -p -t %7 @x "a%20b\\043"'],
