@@ -66,7 +66,7 @@ test.each(ENDS.flatMap(([name, ends]) => [["owned", name, ends] as const, ["gues
   },
 );
 
-/** With tmux 3.4, one in ten of such ends was the server's end (docs/tmuxFacts.md 65). */
+/** With tmux 3.4, such ends can be the server's (docs/tmuxFacts.md 65). */
 test.each(["owned", "guest"] as const)("%s: zoomed windows and their sessions are ended", async (kind) => {
   await using fixture = await (kind === "owned"
     ? ownedFixture()
