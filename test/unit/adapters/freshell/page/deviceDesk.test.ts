@@ -431,6 +431,45 @@ describe("a file that is edited", () => {
     await file.check();
     expect(texts).toEqual(["one"]);
   });
+
+  test("what was written before its pane was shown again is saved over what it was written over, and nothing else", async () => {
+    const disk = { text: "one", etag: "e1" };
+    const statuses: FileStatus[] = [];
+    const open = () =>
+      new OpenFile({
+        path: "/f",
+        api: {
+          readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
+          writeFile: (_path, text, etag) => {
+            if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
+            [disk.text, disk.etag] = [text, `${disk.etag}+`];
+            return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
+          },
+        },
+        onStatus: (status) => statuses.push(status),
+        onText: () => undefined,
+      });
+    const first = open();
+    await first.read();
+    first.changed("mine");
+    const { draft } = first;
+    [disk.text, disk.etag] = ["theirs", "e2"];
+    const again = open();
+    await again.read();
+    again.resume(draft);
+    expect(statuses.at(-1)).toMatchObject({ kind: "conflict", isChanged: true });
+    await again.save("mine");
+    expect([disk.text, statuses.at(-1)?.kind]).toEqual(["theirs", "conflict"]);
+    await again.overwrite("mine");
+    expect([disk.text, statuses.at(-1)]).toMatchObject(["mine", { kind: "ready", isChanged: false }]);
+    const third = open();
+    await third.read();
+    third.resume(draft);
+    expect(statuses.at(-1)).toMatchObject({ kind: "ready", isChanged: false });
+    third.changed("mine too");
+    await third.save("mine too");
+    expect(disk.text).toBe("mine too");
+  });
 });
 
 describe("a conversation", () => {
