@@ -2,7 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/devices/freshellLink.ts";
 import { LeaderPage } from "../../../../../adapters/freshell/page/device/leaderPage.ts";
-import { type DeviceView, elect, FollowerPage } from "../../../../../adapters/freshell/page/device/profilePages.ts";
+import {
+  type DeviceView,
+  elect,
+  FollowerPage,
+  oneAtATime,
+} from "../../../../../adapters/freshell/page/device/profilePages.ts";
 import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
 import {
   FIRST_CONVERSATION,
@@ -365,6 +370,49 @@ describe("a login", () => {
     status = 401;
     await expect(login.token("d2")).rejects.toMatchObject({ status: 401 });
     expect(texts.size).toBe(0);
+  });
+
+  test("is renewed once at a time also where a browser has no locks, and a page that comes too late takes the other's", async () => {
+    const texts = new Map<string, string>();
+    const store = {
+      getItem: (key: string) => texts.get(key) ?? null,
+      setItem: (key: string, text: string) => void texts.set(key, text),
+      removeItem: (key: string) => void texts.delete(key),
+    };
+    let [nowUnixMs, count] = [0, 0];
+    const held: (() => void)[] = [];
+    const refused: string[] = [];
+    // As the server does: a refresh token works once.
+    const fetch = async (_path: string, init?: RequestInit): Promise<Response> => {
+      const { refreshToken } = JSON.parse(init?.body as string) as { readonly refreshToken?: string };
+      if (refreshToken !== undefined && refreshToken !== `r${count}`) {
+        refused.push(refreshToken);
+        if (nowUnixMs > 900_000) await new Promise<void>((resolve) => held.push(resolve));
+        return Response.json({ error: { code: "UNAUTHORIZED", message: "m" } }, { status: 401 });
+      }
+      count += 1;
+      return Response.json({
+        deviceToken: `d${count}`,
+        refreshToken: `r${count}`,
+        expiresAt: nowUnixMs + 900_000,
+      });
+    };
+    const device = { deviceId: "desk", deviceLabel: "l" };
+    const page = (): PageLogin =>
+      new PageLogin({ store, fetch, device, nowUnixMs: () => nowUnixMs, alone: oneAtATime(undefined, "login") });
+    const [one, other] = [page(), page()];
+    await one.open("bootstrap");
+    nowUnixMs = 900_000;
+    const asked = [one.token(), one.token()];
+    expect(await Promise.all(asked)).toEqual(["d2", "d2"]);
+    expect(refused).toEqual([]);
+    nowUnixMs = 1_800_000;
+    const both = [one.token(), other.token()];
+    expect(await both[0]).toBe("d3");
+    await expect.poll(() => refused).toEqual(["r2"]);
+    for (const release of held) release();
+    expect(await both[1]).toBe("d3");
+    expect(await other.token()).toBe("d3");
   });
 });
 
