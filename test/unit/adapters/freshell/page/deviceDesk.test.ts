@@ -24,7 +24,10 @@ import { DeviceFake } from "../../../../support/freshell/deviceFake.ts";
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome = () => ({ ok: true, result: {} })) {
+function desk(
+  request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome = () => ({ ok: true, result: {} }),
+  createTerminal = (): Promise<string> => Promise.resolve("t".repeat(21)),
+) {
   const device = new DeviceFake();
   const asked: Readonly<Record<string, unknown>>[] = [];
   const views: DeviceView[] = [];
@@ -38,7 +41,7 @@ function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome 
       asked.push(frame);
       return Promise.resolve(request(frame));
     },
-    createTerminal: () => Promise.resolve("t".repeat(21)),
+    createTerminal,
     labelOf: (id) => `label of ${id}`,
     nowUnixMs: () => 5,
     newId: () => `page-${(ids += 1)}`,
@@ -75,6 +78,24 @@ describe("the leader of a profile's pages", () => {
     expect(await owner.perform(undo)).toMatchObject({ ok: true });
     expect([device.layout.tabs, owner.view.lines[0]?.note]).toEqual([[], "undone"]);
     expect(await owner.perform(undo)).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+  });
+
+  test("a terminal that the server does not make is told in the server's words", async () => {
+    const refusals = [
+      new Refused("cwd is not an existing directory", 400, "INVALID_ARGUMENT"),
+      new Refused("the server cannot be reached", 0, "unreachable"),
+    ];
+    const { owner, asked } = desk(undefined, () => Promise.reject(refusals.shift()));
+    const start = { kind: "terminal", paneId: "p", options: { cwd: "/none" } } as const;
+    expect(await owner.perform(start)).toEqual({
+      ok: false,
+      error: { code: "INVALID_ARGUMENT", message: "cwd is not an existing directory" },
+    });
+    expect(await owner.perform(start)).toEqual({
+      ok: false,
+      error: { code: "INTERNAL_ERROR", message: "the server cannot be reached" },
+    });
+    expect(asked).toEqual([]);
   });
 
   test("our own changes are no lines; one that is retried by its key is one line", () => {
