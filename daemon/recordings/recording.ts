@@ -181,6 +181,8 @@ export class Recording {
     this.#endedMs = this.#encoder.elapsedMs;
     this.#timer?.cancel();
     this.#subscription?.close();
+    // It holds the pane's output, and this stays as long as its file.
+    this.#subscription = undefined;
     if (!this.#draining) void this.#close();
   }
 

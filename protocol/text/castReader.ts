@@ -46,7 +46,7 @@ export class CastReader {
   take(line: string): RecordedEvent | undefined {
     if (this.#broken !== undefined) throw this.#broken;
     this.#lines += 1;
-    if (line === "" || (this.#version === 3 && line.startsWith("#"))) return undefined;
+    if (line.trim() === "" || (this.#version === 3 && line.startsWith("#"))) return undefined;
     const json = parseJson(line);
     if (this.#version === undefined) {
       this.#begin(json);

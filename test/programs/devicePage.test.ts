@@ -236,6 +236,18 @@ describe.skipIf(NO_BROWSER !== undefined)("F244: the page is a device", () => {
       expect(readFileSync(path, "utf8")).toBe("theirs\n");
       await conflict.getByRole("button", { name: "Write mine over it" }).click();
       await expect.poll(() => readFileSync(path, "utf8")).toBe("one\r\ntwo\r\nthree!\r\n");
+      await until(page, "document.querySelector('.editor-pane').dataset.file === 'ready'");
+      await page.keyboard.type("?");
+      await page.getByText("not saved").waitFor();
+      const [pane] = (await at.layout()).snapshot.panes;
+      expect(await at.rpc("kill-pane", { target: `pane:${pane?.id}` })).toMatchObject({ ok: true });
+      writeFileSync(path, "theirs again\n");
+      expect(await at.rpc("new-tab", { editor: path })).toMatchObject({ ok: true });
+      await conflict.waitFor();
+      await page.keyboard.press("Control+S");
+      await conflict.getByRole("button", { name: "Take theirs" }).click();
+      await editor.getByText("theirs again").waitFor();
+      expect(readFileSync(path, "utf8")).toBe("theirs again\n");
       expect(await at.rpc("new-tab", { browser: `${at.freshell.url}/device/` })).toMatchObject({ ok: true });
       await page.getByText("A page of this server is not shown in a pane.").waitFor();
       await page.getByRole("textbox", { name: "Address" }).fill("data:text/html,x");

@@ -5,6 +5,7 @@ import type {
   PushNotice,
   PushOption,
 } from "../../../protocol/api/native/nativeNotifications.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import { type Channel, sendsText, topicOf } from "./channelBook.ts";
 
 export interface Notice {
@@ -146,7 +147,7 @@ const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) =
   discord: (channel, { title, message }) => {
     const url = new URL(channel.url);
     url.searchParams.set("wait", "true");
-    const content = forDiscord(`${title}\n${message}`).slice(0, 2_000);
+    const content = clip(forDiscord(`${title}\n${message}`), 2_000);
     return post(channel, url.href, { content, allowed_mentions: { parse: [] } });
   },
   webhook: (channel, { notice, title, message, text }) => {
@@ -157,7 +158,7 @@ const BUILD: Readonly<Record<ChannelKind, (channel: Channel, content: Content) =
     push(channel, notice, {
       state: "open",
       title,
-      message: message.slice(0, MAX_PUSH_CHARS.message),
+      message: clip(message, MAX_PUSH_CHARS.message),
       ...(answer === undefined ? {} : { answer: { ...answer, options: answer.options.map(shortOption) } }),
     }),
 };
@@ -187,7 +188,7 @@ const ntfyButtons = (answers: string, { token, options }: NonNullable<PushNotice
 
 const shortOption = ({ option, label }: PushOption): PushOption => ({
   option,
-  label: numbered(label, option).slice(0, MAX_BUTTON_CHARS),
+  label: clip(numbered(label, option), MAX_BUTTON_CHARS),
 });
 
 /**
@@ -207,7 +208,7 @@ const push = (
     event: kind,
     subject,
     sinceUnixMs,
-    title: title.slice(0, MAX_PUSH_CHARS.title),
+    title: clip(title, MAX_PUSH_CHARS.title),
     ...rest,
   } satisfies PushNotice,
 });
@@ -244,13 +245,13 @@ function remove(channel: Channel, below: string): HttpRequest {
 const authorization = (channel: Channel): Readonly<Record<string, string>> =>
   channel.kind === "push" || channel.token === undefined ? {} : { authorization: `Bearer ${channel.token}` };
 
-const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ").trim();
+/** Half of a surrogate pair makes JSON that Slack and Discord refuse. */
+const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, " ").trim();
 
-const shortened = (name: string): string => clean(name).slice(0, MAX_NAME_CHARS);
+const shortened = (name: string): string => clip(clean(name), MAX_NAME_CHARS);
 
 const lines = (text: string | undefined): string[] =>
-  (text ?? "")
-    .slice(0, MAX_TEXT_CHARS)
+  clip(text ?? "", MAX_TEXT_CHARS)
     .split("\n")
     .map(clean)
     .filter((line) => line !== "");

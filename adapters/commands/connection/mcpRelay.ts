@@ -4,14 +4,14 @@
  * error), and how the client initialized (repeated to the next daemon before anything else).
  */
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import type { WebSocket } from "ws";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import { STREAM_MAX_MESSAGE_BYTES } from "../../../protocol/api/native/nativeFrames.ts";
 import { toAppError } from "../../../protocol/errors.ts";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
-import type { Io } from "../../cli/cliIo.ts";
+import { textLines } from "../../../protocol/text/textLines.ts";
+import { type Io, stdinOf } from "../../cli/cliIo.ts";
 
 interface McpRelayOptions {
   readonly io: Io;
@@ -52,10 +52,12 @@ export class McpRelay {
     const { io } = this.#options;
     // Connect before the first message arrives, so that it is not delayed.
     await this.#connected().catch((error: unknown) => io.err(`tmuxwire: ${toAppError(error).message}\n`));
-    // Not earlier: readline drops lines that arrive before anything reads them.
-    const lines = createInterface({ input: io.stdin, crlfDelay: Infinity, signal: io.signal });
-    for await (const line of lines) if (line.trim() !== "") await this.#fromClient(line);
-    if (!io.signal.aborted) await this.#lastResponses();
+    try {
+      for await (const line of textLines(stdinOf(io))) if (line.trim() !== "") await this.#fromClient(line);
+      await this.#lastResponses();
+    } catch (error) {
+      if (!io.signal.aborted) throw error;
+    }
     this.#socket?.close();
   }
 

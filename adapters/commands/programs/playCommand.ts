@@ -1,11 +1,11 @@
 /** `tmuxwire play`: a recording in this terminal, at its recorded pace. */
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { systemClock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import { CastReader, type RecordedEvent } from "../../../protocol/text/castReader.ts";
+import { textLines } from "../../../protocol/text/textLines.ts";
 import type { CommandSpec } from "../../cli/commandTypes.ts";
 import { QuietOutput, TERMINAL_AT_REST } from "../../cli/quietOutput.ts";
 
@@ -87,25 +87,17 @@ export const playCommand: CommandSpec = {
 
 /** A recording read from its file, event by event. @throws AppError INVALID_ARGUMENT */
 async function* readCast(path: string): AsyncGenerator<RecordedEvent, void, void> {
-  const input = createReadStream(path, "utf8");
-  const failed = new Promise<never>((_resolve, reject) => {
-    input.once("error", (error) => reject(new AppError("INVALID_ARGUMENT", whyNot(path, error), { cause: error })));
-  });
-  failed.catch(() => undefined);
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   const reader = new CastReader(path);
   try {
-    for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one line after the other
-      const next: IteratorResult<string, unknown> = await Promise.race([lines.next(), failed]);
-      if (next.done === true) break;
-      const event = reader.take(next.value);
+    for await (const line of textLines(createReadStream(path) as AsyncIterable<Buffer>)) {
+      const event = reader.take(line);
       if (event !== undefined) yield event;
     }
-    reader.end();
-  } finally {
-    input.destroy();
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("INVALID_ARGUMENT", whyNot(path, error as NodeJS.ErrnoException), { cause: error });
   }
+  reader.end();
 }
 
 function whyNot(path: string, error: NodeJS.ErrnoException): string {

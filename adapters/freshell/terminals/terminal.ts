@@ -18,6 +18,7 @@ import type {
 import { keyTokenParts } from "../../../protocol/api/freshell/keyTokens.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import type { Position } from "../../../protocol/position.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import { SNAPSHOT_HISTORY_LINES } from "../freshellLimits.ts";
 import type { TerminalSource } from "./terminalSource.ts";
@@ -125,7 +126,7 @@ export class Terminal {
     const pane = this.#runningPane();
     if (parts.length === 0) return this.source.outputSeq;
     const { position } = await this.#server.input(pane, parts);
-    return this.source.seqOf(position.epoch, position.outputSeq) ?? this.source.outputSeq;
+    return this.#seqOf(pane, position) ?? this.source.outputSeq;
   }
 
   /** Sets the size of its screen; the last call wins. @throws AppError INVALID_TARGET, CONNECTION_LOST */
@@ -145,7 +146,7 @@ export class Terminal {
     const captured = await this.#server.capture(pane, { start: start ?? 0, joinWrapped, ansi });
     const { lines, historyLines, historyLimit, position, exact, cols, rows } = captured;
     if (typeof start === "number" && -start > historyLines) requireWhole(historyLines, historyLimit);
-    const outputSeq = source.seqOf(position.epoch, position.outputSeq) ?? source.outputSeq;
+    const outputSeq = this.#seqOf(pane, position) ?? source.outputSeq;
     return { lines, outputSeq, exact, cols, rows, status };
   }
 
@@ -158,10 +159,18 @@ export class Terminal {
       const position = { epoch, outputSeq: source.outputSeq };
       return { position, exact: true, ...size, alternateScreen: false, data };
     }
-    const snapshot = await this.#server.snapshot(pane, { historyLines: SNAPSHOT_HISTORY_LINES });
-    const outputSeq = source.seqOf(snapshot.position.epoch, snapshot.position.outputSeq);
-    if (outputSeq !== undefined) return { ...snapshot, position: { epoch, outputSeq } };
+    const asked = this.#server.snapshot(pane, { historyLines: SNAPSHOT_HISTORY_LINES });
+    const snapshot = await asked.catch((error: unknown) => {
+      if (this.pane === pane) throw error;
+    });
+    const outputSeq = snapshot && this.#seqOf(pane, snapshot.position);
+    if (snapshot && outputSeq !== undefined) return { ...snapshot, position: { epoch, outputSeq } };
     throw new AppError("INCONSISTENT_STATE", "the terminal's program was replaced meanwhile; try again");
+  }
+
+  /** Undefined for one of a pane that was replaced meanwhile: the next one's output may be of the same epoch. */
+  #seqOf(pane: PaneId, { epoch, outputSeq }: Position): number | undefined {
+    return this.pane === pane || this.pane === undefined ? this.source.seqOf(epoch, outputSeq) : undefined;
   }
 
   get #status(): TerminalEntry["status"] {

@@ -10,6 +10,7 @@ import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import { nativeMessage } from "../../operations/agents/agentMessageOperations.ts";
 import { nativeAgent, nativeAgents } from "../../operations/agents/agentOutputs.ts";
+import { clip } from "../../../protocol/text/clip.ts";
 import type { EventReader } from "./eventLog.ts";
 import { sseEvent, type SseWriter } from "./sseWriter.ts";
 
@@ -73,7 +74,7 @@ export class AgentEventReader implements EventReader {
     return [...(this.#options.messages?.undelivered().values() ?? [])].flatMap((messages) =>
       messages
         .slice(0, MAX_MESSAGES)
-        .map((message) => nativeMessage({ ...message, text: message.text.slice(0, MAX_MESSAGE_CHARS) })),
+        .map((message) => nativeMessage({ ...message, text: clip(message.text, MAX_MESSAGE_CHARS) })),
     );
   }
 

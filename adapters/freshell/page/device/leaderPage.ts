@@ -4,10 +4,12 @@
  */
 import type { DeviceRuntime } from "../../devices/deviceRuntime.ts";
 import type { LayoutSnapshot, OwnerLayout } from "../../../../protocol/api/freshell/deviceLayout.ts";
-import { faultOf } from "../../../../protocol/api/freshell/freshellErrors.ts";
+import { faultOf, OPERATION_ERROR_CODES } from "../../../../protocol/api/freshell/freshellErrors.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../protocol/api/freshell/rpc.ts";
 import { hasTerminal, isMutation, type RpcCommand } from "../../../../protocol/api/freshell/rpcCommands.ts";
 import { AppError, invalidArgument, toAppError } from "../../../../protocol/errors.ts";
+import { Refused } from "../../../pages/askServer.ts";
+import { failed } from "../../devices/ownerMessages.ts";
 import { withPaneTitle, withSplitAt } from "../model/ownChanges.ts";
 import { type RemoteLine, whatWasDone } from "../model/remoteLine.ts";
 import { type LayoutStep, reverted } from "../model/revertLayout.ts";
@@ -20,7 +22,7 @@ interface LeaderOptions {
   readonly notes: readonly string[];
   /** Through the server: requests that need a process. Never rejects. */
   readonly request: (frame: Readonly<Record<string, unknown>>) => Promise<RpcOutcome>;
-  /** The id of a new terminal. @throws Error */
+  /** The id of a new terminal. @throws Refused */
   readonly createTerminal: (options: object) => Promise<string>;
   readonly labelOf: (deviceId: string) => string;
   readonly nowUnixMs: () => number;
@@ -78,6 +80,12 @@ export class LeaderPage {
     try {
       return await this.#perform(ask);
     } catch (thrown) {
+      if (thrown instanceof Refused) {
+        return failed(
+          thrown.message,
+          OPERATION_ERROR_CODES.find((code) => code === thrown.code),
+        );
+      }
       return { ok: false, error: faultOf(toAppError(thrown)) };
     }
   }

@@ -84,12 +84,18 @@ export function elect({ locks, onLeader, onFollower }: ElectionOptions): void {
   isFree.catch(() => undefined);
 }
 
-/** A mutex across the profile's pages; without locks, no exclusion. */
+/** A mutex across the profile's pages; without locks, within this page. */
 export function oneAtATime(
   locks: Locks | undefined,
   name: string,
 ): <Result>(run: () => Promise<Result>) => Promise<Result> {
-  return (run) => (locks === undefined ? run() : locks.request(name, run));
+  if (locks !== undefined) return (run) => locks.request(name, run);
+  let turn: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const ran = turn.then(run);
+    turn = ran.catch(() => undefined);
+    return ran;
+  };
 }
 
 interface FollowerOptions {

@@ -13,6 +13,12 @@ export interface FileStatus {
   readonly message?: string | undefined;
 }
 
+/** Text that was not saved, and what it was written over. */
+export interface Draft {
+  readonly text: string;
+  readonly etag: string | null;
+}
+
 interface OpenFileOptions {
   readonly path: string;
   readonly api: Pick<PageApi, "readFile" | "writeFile">;
@@ -44,6 +50,20 @@ export class OpenFile {
       if (isMissing(error)) this.#show("", null);
       else this.#update({ kind: "failed", message: wordsOf(error) });
     }
+  }
+
+  get draft(): Draft {
+    return { text: this.#text, etag: this.#etag };
+  }
+
+  /** Goes on with what was written before it was read: what somebody else has written since is not overwritten. */
+  resume({ text, etag }: Draft): void {
+    this.#text = text;
+    const isChanged = text !== this.#saved;
+    const isOther = isChanged && etag !== this.#etag;
+    if (isOther) this.#etag = etag;
+    const { kind } = this.#status;
+    this.#update({ isChanged, kind: isOther && kind === "ready" ? "conflict" : kind });
   }
 
   /** Checks whether it has changed elsewhere meanwhile. */

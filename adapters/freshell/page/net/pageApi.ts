@@ -91,7 +91,11 @@ export class PageLogin {
       const request = { method: "POST", body: { refreshToken } } as const;
       return this.#keep(await callServer<Tokens>(fetch, "/api/device-sessions/refresh", request));
     } catch (error) {
-      if (isLoggedOut(error)) store.removeItem(STORAGE_KEYS.login);
+      if (!isLoggedOut(error)) throw error;
+      // Without locks another page may have renewed it meanwhile.
+      const stored = this.#stored();
+      if (stored !== undefined && stored.refreshToken !== refreshToken) return stored;
+      store.removeItem(STORAGE_KEYS.login);
       throw error;
     }
   }

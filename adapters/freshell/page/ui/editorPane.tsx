@@ -1,6 +1,6 @@
 /** A file in a pane. Unsaved changes stay in the page while the pane is unmounted. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type FileStatus, OpenFile } from "../net/openFile.ts";
+import { type Draft, type FileStatus, OpenFile } from "../net/openFile.ts";
 import type { DevicePage } from "../devicePage.ts";
 import { Button } from "../../../pages/controls.tsx";
 import { useView } from "../../../pages/useView.ts";
@@ -11,8 +11,8 @@ interface EditorPaneProps {
   readonly isActive: boolean;
 }
 
-/** Texts by path. */
-const unsaved = new Map<string, string>();
+/** By path. */
+const unsaved = new Map<string, Draft>();
 /** Whether the page holds unsaved text. */
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
@@ -27,7 +27,10 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         path: filePath,
         api: page.api,
         onStatus: (next) => {
-          if (!next.isChanged && next.kind === "ready") unsaved.delete(filePath);
+          const { draft } = opened;
+          if (next.kind === "ready" && !next.isChanged) unsaved.delete(filePath);
+          // Saved while somebody went on writing.
+          else if (next.kind === "ready" && unsaved.get(filePath)?.text === draft.text) unsaved.set(filePath, draft);
           setStatus(next);
         },
         onText: (text) => (made.text = text),
@@ -37,7 +40,7 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         text: "",
         label: filePath,
         onChange: () => {
-          unsaved.set(filePath, made.text);
+          unsaved.set(filePath, { ...opened.draft, text: made.text });
           opened.changed(made.text);
         },
         onSave: save,
@@ -47,9 +50,9 @@ export function EditorPane({ page, filePath, isActive }: EditorPaneProps) {
         const draft = unsaved.get(filePath);
         await opened.read();
         if (view.current !== made || draft === undefined) return;
-        made.text = draft;
+        made.text = draft.text;
         unsaved.set(filePath, draft);
-        opened.changed(draft);
+        opened.resume(draft);
       };
       void read();
       return made;

@@ -19,6 +19,7 @@ import { StubServer } from "../../../../daemon/servers/stub/stubServer.ts";
 import type { PaneId } from "../../../../protocol/ids.ts";
 import { eventually } from "../../../support/clock/eventually.ts";
 import { FakeClock } from "../../../support/clock/fakeClock.ts";
+import { heapBytes } from "../../../support/daemon/heapBytes.ts";
 
 const START_MS = Date.UTC(2026, 10, 20, 6, 42, 47);
 const DAY_MS = 86_400_000;
@@ -104,6 +105,22 @@ test("a recording has what the pane prints, is private, and is whole at every mo
   // What is stopped stays as it is.
   await scene.type(pane, "later");
   expect(await registry.stop(id)).toEqual(stopped);
+});
+
+test("a recording that has ended holds nothing of its pane's output, though it stays listed", async () => {
+  await using scene = new Scene();
+  const registry = await scene.registry();
+  const pane = await scene.pane();
+  const output = new WeakRef(scene.server.output(pane));
+  const { id } = await registry.start(scene.request(pane));
+  await scene.type(pane, "printed");
+  await scene.server.killSession(scene.server.findSession("work")!.id);
+  await eventually(() => registry.find(id).end === "pane");
+  await eventually(() => {
+    heapBytes();
+    return output.deref() === undefined;
+  });
+  expect(registry.list()).toMatchObject([{ id, isRecording: false }]);
 });
 
 test("what is typed is recorded for who asks for it, which the list and the next daemon know", async () => {

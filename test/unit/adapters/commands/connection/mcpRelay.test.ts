@@ -75,6 +75,22 @@ test("a request that comes while a connection closes is answered by the next one
   expect(written).toEqual([answered(1), answered(2)]);
 });
 
+test("a message is a line that ends with LF, whatever its text holds and however it comes", async () => {
+  const socket = new FakeSocket();
+  const { stdin, written, ended } = relay(async () => socket);
+  const message = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "ping",
+    params: { text: "a\u2028b\u2029\u{1f600}" },
+  });
+  for (const byte of Buffer.from(`${message}\n`)) stdin.write(Buffer.from([byte]));
+  stdin.end();
+  await ended;
+  expect(written).toEqual([answered(1)]);
+  expect(socket.sent).toEqual([message]);
+});
+
 test("a message that the daemon would close the connection for is refused, and the others are answered", async () => {
   const socket = new FakeSocket();
   const { stdin, written, ended, ask } = relay(async () => socket);

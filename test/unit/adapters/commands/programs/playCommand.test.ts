@@ -42,6 +42,13 @@ test("version 3 counts from the event before, and may hold comments", async () =
   expect(await play(path, "--from", "2000")).toEqual({ code: 0, out: `ab${TERMINAL_AT_REST}`, err: "" });
 });
 
+test("a line ends with LF, not at the line separators that output may hold", async () => {
+  const path = cast(lines(TWO, [0, "o", "one\u2028two\u2029three"]).replaceAll("\n", "\r\n"));
+  const { code, out, err } = await play(path);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toMatch(/^one.{0,3}two.{0,3}three/su);
+});
+
 test("a last line that was cut off is none; a broken one before it is told by its number", async () => {
   expect(await play(cast(`${lines(TWO, [0, "o", "a"])}[0.1, "o", "cut`))).toMatchObject({ code: 0, err: "" });
   const broken = await play(cast(`${lines(TWO, [0, "o", "a"])}[0.1, "o"\n${lines([0.2, "o", "b"])}`));

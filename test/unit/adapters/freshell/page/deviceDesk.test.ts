@@ -2,7 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { FreshellLink, type LinkState } from "../../../../../adapters/freshell/devices/freshellLink.ts";
 import { LeaderPage } from "../../../../../adapters/freshell/page/device/leaderPage.ts";
-import { type DeviceView, elect, FollowerPage } from "../../../../../adapters/freshell/page/device/profilePages.ts";
+import {
+  type DeviceView,
+  elect,
+  FollowerPage,
+  oneAtATime,
+} from "../../../../../adapters/freshell/page/device/profilePages.ts";
 import { type FileStatus, OpenFile } from "../../../../../adapters/freshell/page/net/openFile.ts";
 import {
   FIRST_CONVERSATION,
@@ -19,7 +24,10 @@ import { DeviceFake } from "../../../../support/freshell/deviceFake.ts";
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome = () => ({ ok: true, result: {} })) {
+function desk(
+  request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome = () => ({ ok: true, result: {} }),
+  createTerminal = (): Promise<string> => Promise.resolve("t".repeat(21)),
+) {
   const device = new DeviceFake();
   const asked: Readonly<Record<string, unknown>>[] = [];
   const views: DeviceView[] = [];
@@ -33,7 +41,7 @@ function desk(request: (frame: Readonly<Record<string, unknown>>) => RpcOutcome 
       asked.push(frame);
       return Promise.resolve(request(frame));
     },
-    createTerminal: () => Promise.resolve("t".repeat(21)),
+    createTerminal,
     labelOf: (id) => `label of ${id}`,
     nowUnixMs: () => 5,
     newId: () => `page-${(ids += 1)}`,
@@ -70,6 +78,24 @@ describe("the leader of a profile's pages", () => {
     expect(await owner.perform(undo)).toMatchObject({ ok: true });
     expect([device.layout.tabs, owner.view.lines[0]?.note]).toEqual([[], "undone"]);
     expect(await owner.perform(undo)).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+  });
+
+  test("a terminal that the server does not make is told in the server's words", async () => {
+    const refusals = [
+      new Refused("cwd is not an existing directory", 400, "INVALID_ARGUMENT"),
+      new Refused("the server cannot be reached", 0, "unreachable"),
+    ];
+    const { owner, asked } = desk(undefined, () => Promise.reject(refusals.shift()));
+    const start = { kind: "terminal", paneId: "p", options: { cwd: "/none" } } as const;
+    expect(await owner.perform(start)).toEqual({
+      ok: false,
+      error: { code: "INVALID_ARGUMENT", message: "cwd is not an existing directory" },
+    });
+    expect(await owner.perform(start)).toEqual({
+      ok: false,
+      error: { code: "INTERNAL_ERROR", message: "the server cannot be reached" },
+    });
+    expect(asked).toEqual([]);
   });
 
   test("our own changes are no lines; one that is retried by its key is one line", () => {
@@ -366,6 +392,49 @@ describe("a login", () => {
     await expect(login.token("d2")).rejects.toMatchObject({ status: 401 });
     expect(texts.size).toBe(0);
   });
+
+  test("is renewed once at a time also where a browser has no locks, and a page that comes too late takes the other's", async () => {
+    const texts = new Map<string, string>();
+    const store = {
+      getItem: (key: string) => texts.get(key) ?? null,
+      setItem: (key: string, text: string) => void texts.set(key, text),
+      removeItem: (key: string) => void texts.delete(key),
+    };
+    let [nowUnixMs, count] = [0, 0];
+    const held: (() => void)[] = [];
+    const refused: string[] = [];
+    // As the server does: a refresh token works once.
+    const fetch = async (_path: string, init?: RequestInit): Promise<Response> => {
+      const { refreshToken } = JSON.parse(init?.body as string) as { readonly refreshToken?: string };
+      if (refreshToken !== undefined && refreshToken !== `r${count}`) {
+        refused.push(refreshToken);
+        if (nowUnixMs > 900_000) await new Promise<void>((resolve) => held.push(resolve));
+        return Response.json({ error: { code: "UNAUTHORIZED", message: "m" } }, { status: 401 });
+      }
+      count += 1;
+      return Response.json({
+        deviceToken: `d${count}`,
+        refreshToken: `r${count}`,
+        expiresAt: nowUnixMs + 900_000,
+      });
+    };
+    const device = { deviceId: "desk", deviceLabel: "l" };
+    const page = (): PageLogin =>
+      new PageLogin({ store, fetch, device, nowUnixMs: () => nowUnixMs, alone: oneAtATime(undefined, "login") });
+    const [one, other] = [page(), page()];
+    await one.open("bootstrap");
+    nowUnixMs = 900_000;
+    const asked = [one.token(), one.token()];
+    expect(await Promise.all(asked)).toEqual(["d2", "d2"]);
+    expect(refused).toEqual([]);
+    nowUnixMs = 1_800_000;
+    const both = [one.token(), other.token()];
+    expect(await both[0]).toBe("d3");
+    await expect.poll(() => refused).toEqual(["r2"]);
+    for (const release of held) release();
+    expect(await both[1]).toBe("d3");
+    expect(await other.token()).toBe("d3");
+  });
 });
 
 describe("a file that is edited", () => {
@@ -430,6 +499,45 @@ describe("a file that is edited", () => {
     // It has changed elsewhere, too.
     await file.check();
     expect(texts).toEqual(["one"]);
+  });
+
+  test("what was written before its pane was shown again is saved over what it was written over, and nothing else", async () => {
+    const disk = { text: "one", etag: "e1" };
+    const statuses: FileStatus[] = [];
+    const open = () =>
+      new OpenFile({
+        path: "/f",
+        api: {
+          readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
+          writeFile: (_path, text, etag) => {
+            if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
+            [disk.text, disk.etag] = [text, `${disk.etag}+`];
+            return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
+          },
+        },
+        onStatus: (status) => statuses.push(status),
+        onText: () => undefined,
+      });
+    const first = open();
+    await first.read();
+    first.changed("mine");
+    const { draft } = first;
+    [disk.text, disk.etag] = ["theirs", "e2"];
+    const again = open();
+    await again.read();
+    again.resume(draft);
+    expect(statuses.at(-1)).toMatchObject({ kind: "conflict", isChanged: true });
+    await again.save("mine");
+    expect([disk.text, statuses.at(-1)?.kind]).toEqual(["theirs", "conflict"]);
+    await again.overwrite("mine");
+    expect([disk.text, statuses.at(-1)]).toMatchObject(["mine", { kind: "ready", isChanged: false }]);
+    const third = open();
+    await third.read();
+    third.resume(draft);
+    expect(statuses.at(-1)).toMatchObject({ kind: "ready", isChanged: false });
+    third.changed("mine too");
+    await third.save("mine too");
+    expect(disk.text).toBe("mine too");
   });
 });
 

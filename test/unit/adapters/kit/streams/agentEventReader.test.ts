@@ -82,6 +82,18 @@ test("messages that have changed come few of each agent, and cut", () => {
   expect(told.messages.map(({ text }) => text.length)).toEqual(Array.from({ length: 10 }, () => 600));
 });
 
+test("a message that is cut has no half of a letter, which strict parsers refuse", () => {
+  const at = scene();
+  at.reader.pump();
+  const text = `a${"\u{1f600}".repeat(1_000)}`;
+  const message = { id: "m", agent: "a1", agentName: "one", text, when: "idle", outcome: "waiting" };
+  at.messages.told = [message, { ...message, text: text.slice(1) }] as Message[];
+  at.messages.changed();
+  const [, told] = at.events;
+  if (told?.type !== "messages") throw new Error("no messages");
+  for (const { text: shown } of told.messages) expect(shown).toMatch(/^a?\u{1f600}+…$/u);
+});
+
 test("a reader that has gone is told nothing", () => {
   const at = scene();
   at.reader.pump();
