@@ -2,6 +2,7 @@
  * Agents that are started on real tmux, with fixture programs under the agents' names: what a start answers, where the agent
  * runs, and that one key starts one agent. `resume` after `kill-server`: the same sessions, each in its own conversation.
  */
+import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -317,6 +318,23 @@ test.concurrent("a program that is missing starts nothing; one that ends at once
   });
   expect(late).toMatchObject({ outcome: "late", reason: "it was not ready within 1.5 s", screen: "loading" });
   expect(await screenOf(server, late.pane)).not.toContain("never typed");
+});
+
+test.concurrent("a worktree is not kept for an agent for which there is no pane", async () => {
+  await using opened = await scene();
+  const { server, socket, work } = opened;
+  const shop = join(socket.directory, "shop");
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+  execFileSync("git", ["init", "-q", "-b", "main", shop]);
+  execFileSync("git", ["-C", shop, ...author, "commit", "-q", "--allow-empty", "-m", "first"]);
+  await server.createSession({ name: "work", command: ["sh"] });
+  const { request } = await opened.program("dialog");
+  const asked = { ...request, cwd: shop, name: "api", worktree: {} };
+  await expect(work.starts.start({ ...asked, where: { kind: "session", name: "work" } })).rejects.toMatchObject({
+    code: "ALREADY_EXISTS",
+  });
+  expect(await work.worktrees.list()).toEqual([]);
+  expect((await work.starts.start(asked)).worktree).toBe(join(socket.directory, "shop.worktrees/agent-api"));
 });
 
 test.concurrent("after kill-server two agents in two sessions are back, in their layout, each in its own conversation", async () => {
