@@ -289,6 +289,59 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
   });
 });
 
+test("one that is stopped while the daemon is started again is known when it goes on; beside another, it is its pane's again", async () => {
+  await using fixture = await guestFixture((socket) => void userSession(socket, "user", ["sh"]));
+  const { server, socket } = fixture;
+  const pane = userSession(socket, "work", ["bash", "--norc", "-i"]);
+  const type = (line: string): string => socket.tmux("send-keys", "-t", pane, line, "Enter");
+  const stop = async ({ process: { pid } }: RunningAgent): Promise<void> => {
+    process.kill(pid, "SIGSTOP");
+    await eventually(() => server.processes.statNow(pid)?.foregroundGroup !== pid);
+  };
+  let id: string;
+  {
+    using found = scene(socket.directory);
+    found.agents.addServer("main", server);
+    type(found.claude);
+    await eventually(() => found.agents.agents().length === 1);
+    const agent = one(found.agents);
+    found.agents.rename(agent, "api");
+    found.agents.note(agent, { sessionId: "first" });
+    id = agent.id;
+    await stop(agent);
+  }
+  using found = scene(socket.directory);
+  const { agents } = found;
+  agents.addServer("main", server);
+  expect([agents.agents(), agents.remembered().map(({ endedUnixMs }) => endedUnixMs)]).toEqual([[], [undefined]]);
+  type("fg");
+  await eventually(() => agents.agents().length === 1);
+  const agent = one(agents);
+  expect([agent.id, agent.name, agent.sessionId]).toEqual([id, "api", "first"]);
+  await stop(agent);
+  type(found.claude);
+  await eventually(() => agents.agents().length === 2);
+  const other = agents.find("claude");
+  expect(agents.inPane(server, pane)).toBe(other);
+  await stop(other);
+  type("fg %1");
+  await eventually(() => agents.inPane(server, pane) === agent);
+  expect(agents.agents()).toEqual([agent, other]);
+  await stop(agent);
+  found[Symbol.dispose]();
+  using last = scene(socket.directory);
+  last.agents.addServer("main", server);
+  const ended = () => last.agents.remembered().filter(({ endedUnixMs }) => endedUnixMs !== undefined);
+  expect([last.agents.agents(), ended()]).toEqual([[], []]);
+  process.kill(agent.process.pid, "SIGKILL");
+  await eventually(
+    () =>
+      ended()
+        .map(({ name }) => name)
+        .join() === "api",
+  );
+});
+
 test("what has ended in a pane of an earlier server was not in the one that has its id now", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "user", ["sh"]));
   const { server, socket } = fixture;

@@ -142,6 +142,24 @@ test.concurrent("a person who types comes first; what waits can be cancelled, ex
   expect(desk.errors).toEqual([]);
 });
 
+test.concurrent("an agent that is busy and silent is stalled, also where the connection to tmux was lost meanwhile", async () => {
+  await using scene = await messagesScene();
+  using desk = scene.desk();
+  const channel = await scene.start("work", "dialog", { busyMs: 0 });
+  const { server, socket } = scene;
+  const agent = await agentIn(desk, server, "work");
+  await channel.tell("busy");
+  await eventually(() => stateOf(agent).state === "busy");
+  void channel.tell("stall", { ms: 25_000 });
+  const stalled = desk.messages.reached(agent, { for: ["stalled"], stalledSec: 3, timeoutMs: 25_000 });
+  await eventually(() => desk.waits.metrics().wait_active === 1);
+  const { epoch } = server.status();
+  socket.tmux("detach-client", "-t", socket.tmux("list-clients", "-F", "#{client_name}").trim());
+  await eventually(() => server.status().state === "ready" && server.status().epoch !== epoch);
+  expect(await stalled).toBe("stalled");
+  expect(desk.errors).toEqual([]);
+});
+
 test.concurrent("an agent that is busy and silent is stalled; it is ended only by force, and its shell stays", async () => {
   await using scene = await messagesScene();
   using desk = scene.desk();

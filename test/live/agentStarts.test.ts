@@ -2,7 +2,8 @@
  * Agents that are started on real tmux, with fixture programs under the agents' names: what a start answers, where the agent
  * runs, and that one key starts one agent. `resume` after `kill-server`: the same sessions, each in its own conversation.
  */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AgentDirectory } from "../../adapters/agents/running/agentDirectory.ts";
@@ -319,6 +320,23 @@ test.concurrent("a program that is missing starts nothing; one that ends at once
   expect(await screenOf(server, late.pane)).not.toContain("never typed");
 });
 
+test.concurrent("a worktree is not kept for an agent for which there is no pane", async () => {
+  await using opened = await scene();
+  const { server, socket, work } = opened;
+  const shop = join(socket.directory, "shop");
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+  execFileSync("git", ["init", "-q", "-b", "main", shop]);
+  execFileSync("git", ["-C", shop, ...author, "commit", "-q", "--allow-empty", "-m", "first"]);
+  await server.createSession({ name: "work", command: ["sh"] });
+  const { request } = await opened.program("dialog");
+  const asked = { ...request, cwd: shop, name: "api", worktree: {} };
+  await expect(work.starts.start({ ...asked, where: { kind: "session", name: "work" } })).rejects.toMatchObject({
+    code: "ALREADY_EXISTS",
+  });
+  expect(await work.worktrees.list()).toEqual([]);
+  expect((await work.starts.start(asked)).worktree).toBe(join(socket.directory, "shop.worktrees/agent-api"));
+});
+
 test.concurrent("after kill-server two agents in two sessions are back, in their layout, each in its own conversation", async () => {
   await using opened = await scene("guest");
   const { server, socket, agents, work } = opened;
@@ -386,6 +404,42 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
     });
     expect([outcome, channel.submits()]).toEqual(["submitted", [`go on, ${at}`]]);
   }
+});
+
+test.concurrent("of the agents of one session whose server ended, those come back whose program is still there; the other has a shell", async () => {
+  await using opened = await scene("guest");
+  const { server, socket, agents, work } = opened;
+  const session = await server.createSession({ name: "work", command: ["sh"] });
+  const programs = [await opened.program("dialog"), await opened.program("dialog")];
+  const elsewhere = join(socket.directory, "old", "claude");
+  mkdirSync(join(socket.directory, "old"));
+  copyFileSync(programs[0]!.request.program!, elsewhere);
+  for (const [at, { request }] of programs.entries()) {
+    const where = { kind: "split", pane: session.activePane!, direction: "horizontal" } as const;
+    const program = at === 1 ? elsewhere : request.program;
+    const { outcome } = await work.starts.start({ ...request, program, name: `agent${at}`, where });
+    expect(outcome).toBe("ready");
+  }
+  await eventually(() => agents.agents().every(({ transcriptPath }) => transcriptPath !== undefined));
+  const before = shapeOf(socket);
+  const { identity } = server.status();
+  socket.tmux("kill-server");
+  await eventually(() => server.status().state !== "ready" && isGone(socket));
+  rmSync(elsewhere);
+  userSession(socket, "user", ["sh"]);
+  await eventually(() => server.status().state === "ready" && server.status().identity !== identity);
+  await eventually(() => agents.agents().length === 0);
+  const servers = new Map([["main", server]]);
+  const resumed = await work.resume.resume(servers, { names: undefined, isPlan: false, timeoutMs: WITHIN_MS });
+  expect(Object.fromEntries(resumed.map(({ agent, outcome, reason }) => [agent.name, [outcome, reason]]))).toEqual({
+    agent0: ["resumed", undefined],
+    agent1: ["failed", expect.stringContaining("does not exist")],
+  });
+  expect(shapeOf(socket)).toEqual(before);
+  // Beside what is there now it is tried again, and is in nobody's way.
+  const again = await work.resume.resume(servers, { names: undefined, isPlan: false, timeoutMs: WITHIN_MS });
+  expect(again.map(({ agent, outcome }) => [agent.name, outcome])).toEqual([["agent1", "failed"]]);
+  expect(shapeOf(socket)).toEqual(before);
 });
 
 /** kill-server returns before the server is gone (docs/tmuxFacts.md 6). */

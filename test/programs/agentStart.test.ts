@@ -1,10 +1,11 @@
 /** Agents started by the command line, Python and MCP against a daemon as people run it, and what `kill -9` leaves of a start. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { AGENT_DIRECTORY, AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
@@ -106,6 +107,51 @@ test("the command line says what is asked, what is missing and what ended, by wo
   const ended = await sandbox.run("start claude x --name brief --program /bin/ls -- /nonexistent".split(" "));
   expect(ended.code).toBe(1);
   expect(ended.stderr).toMatch(/^tmuxwire: ended: [^]*\/nonexistent[^]*\[brief has ended, exit status [12]\]/);
+});
+
+/** Keeps its conversation as Claude Code does. */
+const WITH_CONVERSATION = `#!${process.execPath}
+const { appendFileSync, mkdirSync } = require("node:fs");
+const at = process.argv.findIndex((word) => word === "--session-id" || word === "--resume");
+const folder = process.env.HOME + "/.claude/projects/-work";
+mkdirSync(folder, { recursive: true });
+appendFileSync(folder + "/" + process.argv[at + 1] + ".jsonl", JSON.stringify({ type: "summary" }) + "\\n");
+void import(${JSON.stringify(join(AGENT_DIRECTORY, "dialog.mjs"))});
+`;
+
+test("after a restart of the machine `resume` finds what ran in the user's own tmux, which nobody else has asked for", async () => {
+  await using opened = await world();
+  const { sandbox } = opened;
+  const directory = sandbox.path(`tmux-${process.getuid?.()}`);
+  mkdirSync(directory, { mode: 0o700 });
+  const own = (...words: string[]): string => sandbox.tmux(`${directory}/default`, "-f", "/dev/null", ...words);
+  const program = join(sandbox.binaries("own", { claude: WITH_CONVERSATION }), "claude");
+  const env = { TMUX_TMPDIR: sandbox.root };
+  own("new-session", "-d", "-s", "mine", "sh");
+  const daemon = await sandbox.serve([], { env });
+  const start = ["start", "claude", "--name", "api", "--program", program, "--on", "default", "--json"];
+  const started = await sandbox.run([...start, "--env", `HOME=${sandbox.path("home")}`, "--", ...opened.args], { env });
+  expect(JSON.parse(started.stdout)).toMatchObject({ outcome: "ready", agent: { name: "api" } });
+  using database = new DatabaseSync(sandbox.path("state/tmuxwire/agents.db"), { readOnly: true });
+  const noted = (): string => JSON.stringify(database.prepare("SELECT place FROM places").all());
+  await eventually(() => noted().includes("transcriptPath"));
+  const gone = once(daemon.child, "exit");
+  daemon.child.kill("SIGKILL");
+  await gone;
+  own("kill-server");
+  rmSync(`${directory}/default`, { force: true });
+  await sandbox.serve([], { env });
+  const resume = () => sandbox.run(["resume"], { env });
+  const before = await resume();
+  expect([before.code, before.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^api .* impossible .* no tmux server runs/m),
+  ]);
+  own("new-session", "-d", "-s", "other", "sh");
+  const after = await resume();
+  expect([after.code, after.stdout]).toEqual([0, expect.stringMatching(/^api .* planned .* default api/m)]);
+  const done = await sandbox.run(["resume", "--all", "--yes"], { env });
+  expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^api .* resumed /m)]);
 });
 
 const START = `

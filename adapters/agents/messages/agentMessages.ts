@@ -272,14 +272,18 @@ export class AgentMessages {
         const { state, sinceUnixMs } = stateOf(agent);
         isStalled.value = state === "busy" && nowUnixMs() - (sinceUnixMs ?? 0) >= stalledSec * 1_000;
         this.#tell();
-        if (isStalled.value) return;
+        if (isStalled.value) return undefined;
       }
     } catch (error) {
-      // Its output never rested, it has gone, or its caller has.
+      // Its output never rested, tmux is being reconnected, it has gone, or its caller has.
       const { code } = toAppError(error);
-      if (!signal.aborted && code === "TIMEOUT") return this.#watchStall(agent, stalledSec, isStalled, signal);
-      if (!signal.aborted && code !== "NOT_FOUND" && code !== "CONNECTION_LOST") this.#options.onError(error);
+      if (signal.aborted || code === "NOT_FOUND") return undefined;
+      if (code !== "TIMEOUT" && code !== "CONNECTION_LOST") return this.#options.onError(error);
+      // It is judged anew once tmux is back.
+      if (code === "CONNECTION_LOST") await this.#nextChange(signal);
+      return this.#watchStall(agent, stalledSec, isStalled, signal);
     }
+    return undefined;
   }
 
   #messageChanged(): void {
@@ -294,6 +298,19 @@ export class AgentMessages {
 
   #tell(): void {
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Also when the signal aborts. */
+  #nextChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        this.#listeners.delete(settle);
+        signal.removeEventListener("abort", settle);
+        resolve();
+      };
+      this.#listeners.add(settle);
+      signal.addEventListener("abort", settle);
+    });
   }
 
   /** Looks at every change. */

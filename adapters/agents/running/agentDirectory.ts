@@ -64,8 +64,10 @@ interface Served {
   /** By hooks of agents that are not known yet. */
   readonly reported: Map<PaneId, { readonly facts: AgentFacts; readonly untilMs: number }>;
   users: number;
-  /** Whose agents were compared with those that the store believes to run. */
+  /** Whose agents were compared with those that an earlier daemon has left. */
   settled: string | undefined;
+  /** Of those: not seen yet, and running as far as is known. */
+  unmet: readonly KeptAgent[];
   readonly unsubscribe: () => void;
 }
 
@@ -361,6 +363,7 @@ export class AgentDirectory {
       reported: new Map(),
       users: 0,
       settled: undefined,
+      unmet: [],
       unsubscribe,
     };
     this.#servers.set(server, served);
@@ -458,12 +461,22 @@ export class AgentDirectory {
     if (appeared.length > 0) this.#notePlaces(served);
     if (served.settled !== identity && server.status().state === "ready") {
       served.settled = identity;
-      const running = [...this.#running.values()].filter((agent) => agent.server === server).map(({ id }) => id);
-      const ended = this.#options.store.settle(identity, running, this.#options.nowUnixMs());
-      for (const { id, name, place } of ended) {
-        const { serverName, socketPath: socket } = place;
-        this.#events.emit({ kind: "gone", id, name, serverName, socket });
-      }
+      served.unmet = this.#options.store.unended(identity);
+    }
+    if (served.unmet.length > 0) this.#settle(served);
+  }
+
+  /** Those that do not run any more have ended while nobody looked; one that is stopped is not in front, and may go on. */
+  #settle(served: Served): void {
+    const { processes } = served.server;
+    const unmet = served.unmet.filter(({ id }) => !this.#running.has(id) && !this.#ended.has(id));
+    served.unmet = unmet.filter(({ process }) => !hasLeftTerminal(process, processes));
+    for (const agent of unmet) {
+      if (served.unmet.includes(agent)) continue;
+      const { id, name, place } = agent;
+      this.#options.store.end(id, this.#options.nowUnixMs());
+      const { serverName, socketPath: socket } = place;
+      this.#events.emit({ kind: "gone", id, name, serverName, socket });
     }
   }
 
@@ -499,7 +512,9 @@ export class AgentDirectory {
     const mark = markOf(process);
     const kept = this.#stored((store) => store.find(identity, mark));
     const id = kept?.id ?? idOf(identity, mark);
-    if (this.#running.has(id)) return;
+    const running = this.#running.get(id);
+    // It was stopped, and another one ran meanwhile.
+    if (running !== undefined) return void served.agents.set(pane.id, running);
     const expected = served.expected.get(pane.id);
     served.expected.delete(pane.id);
     const agent = new LiveAgent({

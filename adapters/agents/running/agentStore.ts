@@ -192,16 +192,10 @@ export class AgentStore {
     table.update(table.rowOf({ id, endedUnixMs: unixMs }));
   }
 
-  /**
-   * Those of a server that are not among the running have ended while nobody looked.
-   * @param server its identity @returns those that had not ended before
-   */
-  settle(server: string, running: readonly string[], unixMs: number): readonly KeptAgent[] {
+  /** Those of a server whose end nobody has seen. @param server its identity */
+  unended(server: string): readonly KeptAgent[] {
     if (this.#opened === undefined && !existsSync(this.#options.path)) return [];
-    const where = "WHERE server = ? AND ended_unix_ms IS NULL AND id NOT IN (SELECT value FROM json_each(?))";
-    const ended = this.#use().table.all(where, server, JSON.stringify(running));
-    for (const { id } of ended) this.end(id, unixMs);
-    return ended.map(keptOf);
+    return this.#use().table.all("WHERE server = ? AND ended_unix_ms IS NULL", server).map(keptOf);
   }
 
   /** The newest first. */

@@ -19,6 +19,8 @@ export interface ResumeRequest {
   readonly names: ReadonlySet<string> | undefined;
   /** Only say what would be done. */
   readonly isPlan: boolean;
+  /** A server that is known and not open, as in paths, and why: what ran on it is listed, and cannot be brought back now. */
+  readonly closed?: { readonly name: string; readonly reason: string } | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -37,6 +39,8 @@ interface AgentResumeOptions {
   readonly starts: AgentStarts;
   readonly catalogue: readonly Agent[];
 }
+
+type Begin = (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>) => Promise<PaneId | undefined>;
 
 /** Several start at once, on a machine that may just have been started. */
 const DEFAULT_TIMEOUT_MS = 180_000;
@@ -57,10 +61,12 @@ export class AgentResume {
   }
 
   async #resume(servers: ReadonlyMap<string, TmuxServer>, request: ResumeRequest): Promise<readonly ResumedAgent[]> {
-    const { names, isPlan } = request;
+    const { names, isPlan, closed } = request;
     const { places } = this.#options;
     const alive = new Set([...servers.values()].map((server) => server.status().identity));
-    const gone = places.gone((identity) => alive.has(identity)).filter(({ server }) => servers.has(server));
+    const gone = places
+      .gone((identity) => alive.has(identity))
+      .filter(({ server }) => servers.has(server) || server === closed?.name);
     const known = new Set(gone.flatMap(agentsOf).map(({ name }) => name));
     for (const name of names ?? []) {
       if (!known.has(name)) {
@@ -73,19 +79,22 @@ export class AgentResume {
     const resumed: ResumedAgent[] = [];
     for (const place of gone) {
       const wanted = agentsOf(place).filter(({ name }) => names === undefined || names.has(name));
-      const judged = wanted.map((agent) => this.#judge(place, agent));
+      const reason = servers.has(place.server) ? undefined : closed?.reason;
+      const judged = wanted.map((agent) => this.#judge(place, agent, reason));
       if (isPlan || !judged.some(({ outcome }) => outcome === "planned")) resumed.push(...judged);
       else resumed.push(...(await this.#bringBack(servers.get(place.server)!, place, judged, request)));
     }
     return resumed;
   }
 
-  #judge(place: Place, agent: PlacedAgent): ResumedAgent {
+  /** @param reason for which nothing can be brought back there */
+  #judge(place: Place, agent: PlacedAgent, reason: string | undefined): ResumedAgent {
     const { agents, catalogue } = this.#options;
     const { launch, sessionId, transcriptPath, kind, name } = agent;
     const cwd = paneOf(place, agent)?.cwd ?? launch?.cwd;
     const judged = { agent, place, cwd, pane: undefined };
-    const cannot = (reason: string): ResumedAgent => ({ ...judged, outcome: "impossible", reason });
+    const cannot = (why: string): ResumedAgent => ({ ...judged, outcome: "impossible", reason: why });
+    if (reason !== undefined) return cannot(reason);
     const running = agents.agents().find((each) => each.kind.name === kind && each.sessionId === sessionId);
     if (sessionId !== undefined && running !== undefined) {
       return { ...judged, outcome: "running", reason: `it runs as ${running.name}`, pane: running.pane };
@@ -112,9 +121,9 @@ export class AgentResume {
     const { places, starts, catalogue } = this.#options;
     const planned = new Map(judged.flatMap((each) => (each.outcome === "planned" ? [[each.agent.id, each]] : [])));
     const results = new Map<string, Promise<ResumedAgent>>();
-    /** Resolves when its pane is there; its start goes on. */
-    const begin = (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>): Promise<PaneId> =>
-      new Promise((resolve, reject) => {
+    /** Resolves when its pane is there, and its start goes on; with undefined where it cannot be started. */
+    const begin: Begin = (resumed, make) =>
+      new Promise((resolve) => {
         const { agent } = resumed;
         const { program, args, environment, startedBy = "resume" } = agent.launch ?? {};
         const making = async (started: StartProgram): Promise<PaneId> => {
@@ -147,7 +156,7 @@ export class AgentResume {
           agent.id,
           result.catch((error: unknown) => ({ ...resumed, outcome: "failed", reason: toAppError(error).message })),
         );
-        result.catch(reject);
+        result.catch(() => resolve(undefined));
       });
     try {
       const there = server.findSession(place.session);
@@ -177,13 +186,16 @@ export class AgentResume {
     server: TmuxServer,
     place: Place,
     planned: ReadonlyMap<string, ResumedAgent>,
-    begin: (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>) => Promise<PaneId>,
+    begin: Begin,
   ): Promise<void> {
-    /** The agent of the pane, or a shell. */
-    const fill = (pane: PlacedPane, make: (program: Partial<StartProgram>) => Promise<PaneId>): Promise<PaneId> => {
+    /** The agent of the pane, or a shell: also for one that cannot be started, which is in no other's way. */
+    const fill = async (
+      pane: PlacedPane,
+      make: (program: Partial<StartProgram>) => Promise<PaneId>,
+    ): Promise<PaneId> => {
       const resumed = planned.get(pane.agent?.id ?? "");
-      if (resumed !== undefined) return begin(resumed, make);
-      return make(pane.cwd !== undefined && existsSync(pane.cwd) ? { cwd: pane.cwd } : {});
+      const made = resumed === undefined ? undefined : await begin(resumed, make);
+      return made ?? make(pane.cwd !== undefined && existsSync(pane.cwd) ? { cwd: pane.cwd } : {});
     };
     let session: SessionId | undefined;
     const windows: (WindowId | undefined)[] = [];

@@ -16,7 +16,7 @@ import type { Dialog, PaneReadiness, Readiness, ReadinessWatcher } from "../../.
 import { within } from "../../../daemon/time/within.ts";
 import type { CreateSession } from "../../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
-import { AppError, invalidArgument, toAppError } from "../../../protocol/errors.ts";
+import { AppError, type ErrorCode, invalidArgument, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import type { AgentTranscripts, BegunSession } from "../agentTranscript.ts";
 import type { Agent } from "../catalogue.ts";
@@ -125,6 +125,13 @@ const SCREEN_ROWS = 20;
 /** A conversation has a prompt within this of an Enter that was not confirmed; until then it is looked at so often. */
 const WRITTEN_WITHIN_MS = 15_000;
 const WRITTEN_LOOK_MS = 500;
+/** tmux has refused the pane; after anything else it may be there. */
+const NOT_MADE: ReadonlySet<ErrorCode> = new Set([
+  "ALREADY_EXISTS",
+  "INVALID_ARGUMENT",
+  "NOT_FOUND",
+  "TMUX_COMMAND_FAILED",
+]);
 /** The record on the pane: a digest of the key. */
 const RECORD = "agent_start";
 
@@ -206,13 +213,22 @@ export class AgentStarts {
     begin();
     const madeMs = this.#options.clock.nowMs();
     const command = inFrontOfShell([...argv, ...session.args], name ?? kind.name);
-    const pane = await this.#makePane({ ...request, cwd }, command);
+    const pane = await this.#makePane({ ...request, cwd }, command).catch(async (error: unknown) => {
+      if (made !== undefined && NOT_MADE.has(toAppError(error).code)) await this.#unmake(made.worktree.name);
+      throw error;
+    });
     const path = made?.worktree.path ?? request.madeWorktree;
     const withdraw = this.#introduce(request, pane, factsOf(request, cwd, session, path));
     const result = await this.bringUp(request, pane, madeMs, path);
     // Its pane stays, and would keep its name taken.
     if (result.outcome === "ended") withdraw();
     return result;
+  }
+
+  /** What was made for an agent that does not come. */
+  async #unmake(worktree: string): Promise<void> {
+    const { worktrees, log } = this.#options;
+    await worktrees.remove(worktree).catch((error: unknown) => log.warn("agents.start.worktree", { error }));
   }
 
   /** Its daemon ended after it had begun. @throws AppError INCONSISTENT_STATE if nothing of it is left */

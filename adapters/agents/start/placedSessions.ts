@@ -79,7 +79,7 @@ export class AgentPlaces {
   readonly #options: AgentPlacesOptions;
   readonly #table: Table<KeptPlace>;
   readonly #followed = new Map<TmuxServer, Followed>();
-  readonly #unsubscribe: () => void;
+  readonly #unsubscribes: readonly (() => void)[];
   /** The state in which each agent was last asked for its conversation, and when it will be once more. */
   readonly #asked = new Map<string, Asked>();
   #isClosed = false;
@@ -92,18 +92,25 @@ export class AgentPlaces {
       key: ["identity", "session"],
       decode: { place: jsonOf, agents: jsonOf },
     });
-    this.#unsubscribe = options.agents.subscribe(({ kind, agent }) => {
-      if (kind === "ended") this.#forgetAsked(agent.id);
-      else this.#askForConversation(agent);
-      this.#follow(agent.server);
-      this.#note(agent.server);
-    });
+    const { agents } = options;
+    this.#unsubscribes = [
+      agents.subscribe(({ kind, agent }) => {
+        if (kind === "ended") this.#forgetAsked(agent.id);
+        else this.#askForConversation(agent);
+        this.#follow(agent.server);
+        this.#note(agent.server);
+      }),
+      // Its server has outlived it.
+      agents.onEvent((event) => {
+        if (event.kind === "gone") this.#forgetGone(event.id);
+      }),
+    ];
   }
 
   /** Safe to call twice. */
   close(): void {
     this.#isClosed = true;
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribes) unsubscribe();
     for (const { stop, timer } of this.#followed.values()) {
       stop();
       timer?.cancel();
@@ -125,6 +132,12 @@ export class AgentPlaces {
     }));
     if (windows.some(({ panes }) => panes.some(({ agent }) => agent !== undefined))) this.#write({ ...place, windows });
     else this.#remove(place.identity, [place.session]);
+  }
+
+  #forgetGone(agent: string): void {
+    for (const place of this.#read()) {
+      if (agentsOf(place).some(({ id }) => id === agent)) this.forget(place, new Set([agent]));
+    }
   }
 
   /** A conversation may be another after each turn. */

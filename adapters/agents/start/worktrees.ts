@@ -2,7 +2,7 @@
  * Worktrees that were made for agents: each a folder beside its repository with a branch of its own, listed with what would
  * be lost with it, and removed only if that is nothing. A branch is never removed with commits that are nowhere else.
  */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { Database } from "../../../daemon/ops/sql/sqlite.ts";
@@ -139,7 +139,8 @@ export class Worktrees {
     await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
     const worktree = { name, path, repository, branch, isOwnBranch, madeUnixMs: this.#options.nowUnixMs() };
     this.#table.save(this.#table.rowOf(worktree));
-    const inside = join(path, top === undefined ? "" : relative(top, cwd));
+    // git names its folders without links.
+    const inside = join(path, top === undefined ? "" : relative(top, realpathSync(cwd)));
     return { worktree, cwd: isDirectory(inside) ? inside : path };
   }
 

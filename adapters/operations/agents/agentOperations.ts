@@ -7,6 +7,7 @@ import {
   renameAgentSchema,
 } from "../../../protocol/api/native/nativeAgents.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import { stateOf } from "../../agents/running/agentState.ts";
 import { nativeAgent, nativeAgents } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
@@ -75,19 +76,23 @@ export const agentOperations = {
 export const requireAgents = ({ agents }: Pick<OperationContext, "agents">): AgentDirectory =>
   requirePart(agents, "keeps no list of agents; run the daemon of `tmuxwire serve`");
 
-/** The user's own tmux, unless another server is asked for; where there is none, or it may not be opened, nothing is. */
+/**
+ * The user's own tmux, unless another server is asked for; where there is none, or it may not be opened, nothing is.
+ * @returns why it is not open
+ */
 export async function openUsersServer(
   { onDemand, agents }: Pick<OperationContext, "onDemand" | "agents">,
   server: string | undefined,
-): Promise<void> {
+): Promise<string | undefined> {
   const opening = onDemand?.reach(server ?? onDemand.usersServer);
-  if (opening === undefined) return;
+  if (opening === undefined) return undefined;
   try {
     await opening;
   } catch (error) {
     // Asked for by every list: where it is not there, nothing has changed.
     if (server !== undefined) throw error;
-    return;
+    return toAppError(error).message;
   }
   agents?.check();
+  return undefined;
 }

@@ -20,7 +20,7 @@ import {
 } from "../../../protocol/api/native/nativeAgentStart.ts";
 import { emptyRequestSchema } from "../../../protocol/api/native/nativeRequests.ts";
 import { invalidArgument } from "../../../protocol/errors.ts";
-import { requireAgents } from "./agentOperations.ts";
+import { openUsersServer, requireAgents } from "./agentOperations.ts";
 import { nativeAgent } from "./agentOutputs.ts";
 import { EXAMPLE_AGENT } from "../examples.ts";
 import { findPane, findServer, findSession } from "../findTargets.ts";
@@ -162,9 +162,13 @@ export const agentStartOperations = {
       }
       const { resume } = requireAgentWork(context);
       if (server !== undefined) await serverOf(context, server);
+      const { onDemand } = context;
+      const reason = server === undefined ? await openUsersServer(context, undefined) : undefined;
+      const closed =
+        reason === undefined || onDemand === undefined ? undefined : { name: onDemand.usersServer, reason };
       const servers = new Map([...context.servers].filter(([name]) => server === undefined || name === server));
       const names = agents === undefined ? undefined : new Set(agents);
-      const resumed = await resume.resume(servers, { names, isPlan: plan, timeoutMs });
+      const resumed = await resume.resume(servers, { names, isPlan: plan, closed, timeoutMs });
       return { agents: resumed.map(nativeResumed) };
     },
   }),

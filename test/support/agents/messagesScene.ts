@@ -32,6 +32,7 @@ interface Desk extends Disposable {
   readonly delivery: DeliveryEngine;
   readonly messages: AgentMessages;
   readonly timeline: Timeline;
+  readonly waits: WaitManager;
   readonly errors: readonly unknown[];
 }
 
@@ -120,6 +121,7 @@ function desk(server: TmuxServer, directory: string): Desk {
     delivery,
     messages,
     timeline,
+    waits,
     errors,
     [Symbol.dispose]: () => {
       if (isClosed) return;

@@ -1,6 +1,6 @@
 /** Worktrees, with the real git in repositories of their own. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AgentStore } from "../../../../../adapters/agents/running/agentStore.ts";
@@ -61,6 +61,12 @@ test("a worktree is beside its repository, on a branch of its own, in the folder
   // The next one of this name, made from within the first, belongs to the same repository.
   const { worktree: second } = await worktrees.create(worktree.path, {}, "api");
   expect([second.branch, second.repository]).toEqual(["agent/api-2", shop]);
+});
+
+test("the folder corresponds also where the way to the repository has a link in it", async () => {
+  symlinkSync(shop, join(root, "link"));
+  const { worktree, cwd } = await worktrees.create(join(root, "link/src"), {}, "api");
+  expect([worktree.repository, cwd]).toEqual([shop, join(worktree.path, "src")]);
 });
 
 test("one with nothing to lose is removed with its branch", async () => {
