@@ -38,7 +38,7 @@ export function profileOf(
 }
 
 /** A shell that has been given neither a script nor a command reads; undefined where the system does not report it. */
-export function isShellReading({ processes = [] }: PaneReaders): boolean | undefined {
+export function isShellReading({ processes = [] }: PaneForeground): boolean | undefined {
   if (processes.length === 0) return undefined;
   return processes.some(
     ({ isInteractiveShell, isShell, names }) =>

@@ -38,12 +38,12 @@ const PROBE_MS = 2_000;
 
 const encoder = new TextEncoder();
 const BLANKS = "  ";
-const PROBE: InputPart = { kind: "text", bytes: encoder.encode(` \u0015${BLANKS}`) };
+export const PROBE: InputPart = { kind: "text", bytes: encoder.encode(` \u0015${BLANKS}`) };
 /** Deletes the probe's spaces. */
 export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () => "BSpace") };
 
 /** readline's history search, whose row is not the command line. */
-const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
+export const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
 export interface LineContext {
   readonly server: TmuxServer;
@@ -64,13 +64,21 @@ export interface EmptyLine {
   readonly isProbed: boolean;
 }
 
-interface Row {
+export interface Row {
   /** The row up to the cursor, including spaces. */
   readonly before: string;
   readonly after: string;
 }
 
 const SIGNS = new WeakMap<OutputSource, PromptSigns>();
+
+/** What is known of the source's prompt, up to now. */
+export function signsOf(source: OutputSource): PromptSigns {
+  const signs = SIGNS.get(source) ?? new PromptSigns(source);
+  SIGNS.set(source, signs);
+  signs.readOn();
+  return signs;
+}
 
 /**
  * Waits for the prompt until `deadlineMs`, at most `PROMPT_MS`.
@@ -81,8 +89,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
   const { clock, source } = context;
   const startedMs = clock.nowMs();
   const untilMs = Math.min(deadlineMs, startedMs + PROMPT_MS);
-  const signs = SIGNS.get(source) ?? new PromptSigns(source);
-  SIGNS.set(source, signs);
+  const signs = signsOf(source);
   for (;;) {
     signs.readOn();
     // The prompt may come after the query for the foreground program.
@@ -109,7 +116,7 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
       const stillUntilMs = isKnown ? 0 : clock.nowMs() + stillMs(row, signs);
       if (stillUntilMs > untilMs) await outputWithin(context, untilMs);
       else if (source.outputSeq === seq && (isKnown || !(await outputWithin(context, stillUntilMs)))) {
-        const isProbed = await probe(context, kind, capture, row, signs.emptyRow?.split("\n")[0]);
+        const isProbed = await probe(context, kind, capture);
         // The line is known to be empty, but its editor is in its command mode.
         if (!isProbed && !isKnown) throw takesNothing(context.pane);
         signs.emptyRow = textOf(row);
@@ -176,12 +183,17 @@ export const rowOf = ({ lines, cursor }: Capture): Row => {
 
 export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
 
+/**
+ * Whether what is behind the cursor is a right prompt: it ends at the screen's edge, apart from the cursor. Text behind the
+ * cursor may have one behind it.
+ */
+export const isRightPrompt = ({ before, after }: Row, cols: number): boolean =>
+  /^ (?!\S.* {2})/.test(after) && columnsOf(before + after) >= cols - 2;
+
 /** Refuses screens on which the line cannot be empty. */
 function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
-  // A right prompt ends at the screen's edge, apart from the cursor.
-  const isRightPrompt = row.after.startsWith(" ") && columnsOf(row.before + row.after) >= cols - 2;
-  if (row.after !== "" && !isRightPrompt) throw notEmpty(pane, { row: row.before + row.after });
+  if (row.after !== "" && !isRightPrompt(row, cols)) throw notEmpty(pane, { row: row.before + row.after });
   if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
   throw new AppError(
     "INCONSISTENT_STATE",
@@ -189,45 +201,48 @@ function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, 
   );
 }
 
-/**
- * Whether typed text appears. @param prompt the shell's last prompt on an empty line
- * @throws AppError INCONSISTENT_STATE if the line is not empty
- */
-async function probe(
-  context: LineContext,
-  kind: ShellKind,
-  before: Capture,
-  row: Row,
-  prompt: string | undefined,
-): Promise<boolean> {
-  const { server, pane, clock, source, signal } = context;
-  const untilMs = clock.nowMs() + PROBE_MS;
+/** Whether typed text appears. @throws AppError INCONSISTENT_STATE if the line is not empty */
+async function probe(context: LineContext, kind: ShellKind, before: Capture): Promise<boolean> {
+  const { server, pane, source, signal } = context;
   const from = source.outputSeq;
   await server.input(pane, [PROBE], { signal });
+  const killed = await killedByProbe(context, before, from);
+  if (killed === undefined) return false;
+  if (killed === "") return true;
+  await server.input(pane, retyped(kind, killed));
+  throw notEmpty(pane, { line: killed.trimEnd() });
+}
+
+/** The line as it was before the probe. */
+export const retyped = (kind: ShellKind, killed: string): readonly InputPart[] => [
+  UNPROBE,
+  { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(killed) },
+];
+
+/**
+ * After the probe was typed: what it has taken off the line, which is empty now; undefined if the screen does not show it.
+ * @param from the stream's length before that
+ */
+export async function killedByProbe(context: LineContext, before: Capture, from: number): Promise<string | undefined> {
+  const { clock, source } = context;
+  const row = rowOf(before);
+  const signs = signsOf(source);
+  const untilMs = clock.nowMs() + PROBE_MS;
   for (;;) {
     const { capture, seq } = await captureLine({ ...context, signal: undefined });
     const now = rowOf(capture);
     const isSameRow = capture.cursor.row === before.cursor.row;
-    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return true;
+    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return "";
     if (source.outputSeq !== seq) continue;
     // Without output the shell has not reacted yet; once it has, wait for its output to end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
-    if (
-      (await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs))) &&
-      clock.nowMs() < untilMs
-    ) {
-      continue;
-    }
-    const killed = killedText(before, capture, prompt);
-    if (killed === undefined) return false;
-    const bytes = encoder.encode(killed);
-    await server.input(pane, [UNPROBE, { kind: kind === "fish" ? "paste" : "text", bytes }]);
-    throw notEmpty(pane, { line: killed.trimEnd() });
+    const hasMore = await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs));
+    if (!hasMore || clock.nowMs() >= untilMs) return killedText(before, capture, signs);
   }
 }
 
 /** The text that was between the end of the prompt and the cursor; undefined if the screen does not show it. */
-function killedText(before: Capture, after: Capture, prompt: string | undefined): string | undefined {
+function killedText(before: Capture, after: Capture, signs: PromptSigns): string | undefined {
   const { row, col } = after.cursor;
   const now = rowOf(after).before;
   if (!now.endsWith(BLANKS) || row > before.cursor.row || col < BLANKS.length) return undefined;
@@ -237,6 +252,13 @@ function killedText(before: Capture, after: Capture, prompt: string | undefined)
     .concat(rowOf(before).before);
   const text = rows.join("");
   const left = now.slice(0, -BLANKS.length);
+  const prompt = signs.emptyRow?.split("\n")[0];
+  const isPrompt = left === prompt || SHELL_PROFILE.screen.cursor?.prompt.test(left) === true;
+  if (signs.isEditing !== true && !isPrompt && columnsOf(text) > text.length) {
+    // Without a line editor the terminal erases one column per character, also of those that take two.
+    const erased = (before.cursor.row - row) * before.cols + before.cursor.col - (col - BLANKS.length);
+    return erased > 0 ? Array.from(text).slice(-erased).join("") : undefined;
+  }
   if (!text.startsWith(left) || text.length <= left.length) return undefined;
   // A shell without a line editor prompts after text that was typed ahead; the terminal erases as many columns.
   const isAhead = prompt !== undefined && left !== prompt && left.length === prompt.length && text.endsWith(prompt);

@@ -60,6 +60,7 @@ describe.concurrent.each(SHELLS)("$name: a half-typed line", ({ name, command })
     ["a command", "touch half", ["half"]],
     ["what looks like a prompt", "touch odd; cat </dev/null > ", ["odd"]],
     ["more than a row", `touch ${"a".repeat(60)} ${"b".repeat(60)}`, ["a".repeat(60)]],
+    ["wide characters", "touch half 日本語テキスト", ["half"]],
   ])("%s is refused, reported and left unchanged", async (_case, line, files) => {
     await using shell = await withShell(command);
     expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
@@ -128,6 +129,19 @@ describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor'
     expect(shell.there("ours") || shell.there("half")).toBe(false);
     await shell.pane.input([{ kind: "text", text: "\r" }]);
     await seen(() => shell.there("half"));
+  });
+
+  test("text on both sides of the cursor, with a prompt on the right, is part of the line", async () => {
+    await using shell = await withShell(command);
+    if (name === "zsh") await shell.pane.run("RPROMPT=right");
+    await shell.pane.run("true");
+    await shell.type("touch half more");
+    // The cursor is on the blank behind the first word, or in that word.
+    await shell.pane.keys(["C-a", "M-f", "C-b"]);
+    expect(await refusal(shell.pane.run("touch ours"))).toMatchObject(NOT_EMPTY);
+    await shell.pane.input([{ kind: "text", text: "\r" }]);
+    await seen(() => shell.there("half") && shell.there("more"));
+    expect(shell.there("ours")).toBe(false);
   });
 
   test("a search through the history is not typed into", async () => {

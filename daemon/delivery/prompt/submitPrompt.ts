@@ -13,6 +13,7 @@ import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "../delivery.ts";
 import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
+import { LineCheck } from "./lineCheck.ts";
 import { literalText } from "./literalText.ts";
 import { goesOn, type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
@@ -169,6 +170,7 @@ async function pasteAtPrompt(
   text: string,
 ): Promise<ScreenCapture> {
   const { watch, deadlineMs, reader } = work;
+  const line = new LineCheck(work, profile);
   return pasteAfterCapture(work, profile, text, async (now, version) => {
     requireAccepting(watch, profile, request);
     // One that runs what somebody has entered takes none meanwhile.
@@ -180,13 +182,14 @@ async function pasteAtPrompt(
       await untilNext(work, version);
       return false;
     }
-    const typed = now.box?.typed ?? "";
+    const typed = now.box?.typed ?? (await line.typed(now.capture));
+    if (typed === undefined) return false;
     if (typed === "") return true;
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
     request.onStage?.("held");
     // Others may interrupt a turn or answer a question meanwhile.
     await work.whileFree(async () => {
-      await watch.next(version, deadlineMs);
+      await watch.next(version, Math.min(line.againAtMs, deadlineMs));
       if (watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
     });
     return false;
@@ -217,8 +220,9 @@ export const boxNotEmpty = (
   wrongState(
     watch,
     watch.state.state,
-    "the prompt box already holds text, and both would become one prompt; empty it (clearFirst), or wait " +
-      "(whileTyping)",
+    watch.profile.kind === "agent"
+      ? "the prompt box already holds text, and both would become one prompt; empty it (clearFirst), or wait (whileTyping)"
+      : "the line already holds text, and both would be run as one; empty it (clearFirst), or wait (whileTyping)",
     { reason: "box_not_empty", box: clip(typed, MAX_BOX_CHARS), ...details },
   );
 

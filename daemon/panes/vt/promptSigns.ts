@@ -8,11 +8,10 @@ import { type ShellMark, trackerOf, type VtTracker } from "./vtTracker.ts";
 export class PromptSigns {
   /** Where our last command in this shell ended. */
   ownEndSeq = -1;
-  /** The cursor's row when the line was last known to be empty. */
-  emptyRow: string | undefined;
   /** How many lines of ours in a row were not shown over as many rows as they need. */
   shownAstray = 0;
   readonly #tracker: VtTracker;
+  #emptyRow: { readonly text: string | undefined; readonly lineFeedSeq: number } | undefined;
 
   constructor(source: OutputSource) {
     this.#tracker = trackerOf(source);
@@ -21,6 +20,20 @@ export class PromptSigns {
   /** A line editor reads, or has stopped reading; undefined when neither was seen. */
   get isEditing(): boolean | undefined {
     return this.#tracker.bracketedPaste;
+  }
+
+  /** The cursor's row when the line was last known to be empty. */
+  get emptyRow(): string | undefined {
+    return this.#emptyRow?.text;
+  }
+
+  set emptyRow(text: string | undefined) {
+    this.#emptyRow = { text, lineFeedSeq: this.#tracker.lineFeedSeq };
+  }
+
+  /** The same, while the line is still that one: no line feed has come since. */
+  get ownEmptyRow(): string | undefined {
+    return this.#emptyRow?.lineFeedSeq === this.#tracker.lineFeedSeq ? this.emptyRow : undefined;
   }
 
   get mark(): ShellMark | undefined {
