@@ -96,6 +96,20 @@ test("the longest pattern, timeout and limits far above the defaults are accepte
   expect((await long).matched[0]?.text).toHaveLength(2_048);
 });
 
+test("a share's pattern may be longer than the process's, and is found wherever output is cut", async () => {
+  const { source, waits } = waitBench();
+  void waits.wait(source, literal("never")).catch(() => undefined);
+  const long = "0123456789".repeat(3_000);
+  const wait = waits.share({ maxPatternBytes: long.length }).wait(source, literal(long));
+  for (let at = 0; at < long.length; at += 1_000) {
+    source.write(long.slice(at, at + 1_000));
+    await turns(1);
+  }
+  expect(await outcomeOf(wait)).toMatchObject({
+    matched: [{ from: { outputSeq: 0 }, to: { outputSeq: long.length } }],
+  });
+});
+
 test("without RE2 regexes are refused and literals are not", async () => {
   const { source, waits } = waitBench({}, { disableRegex: true });
   const error = await errorOf(waits.wait(source, regex("x")));
