@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Capture } from "../../../../../daemon/tmux/io.ts";
 import type { ScreenView } from "../../../../../daemon/waits/screen/screenView.ts";
-import { errorOf, literal, turns, waitBench, type WaitBench } from "../waitFixture.ts";
+import { errorOf, literal, outcomeOf, turns, waitBench, type WaitBench } from "../waitFixture.ts";
 
 interface ScreenBench extends WaitBench {
   /** Each replies to one capture with the screen's first line. */
@@ -78,4 +78,27 @@ test("output that is missing is looked for on the screen once output has paused"
   source.write("more");
   await pass(200);
   expect(captures).toHaveLength(2);
+});
+
+test("a screen that was captured before a wait began is not judged for it, though its wrapped rows come later", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { ...literal("never"), screen }).catch(() => undefined);
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  source.write("y");
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  // It reaches the edge, so that a second capture asks which rows are wrapped.
+  captures[1]!("needle".padStart(40));
+  await turns();
+  captures[2]!("$ ");
+  await turns();
+  captures[3]!("$ ");
+  expect(await outcomeOf(wait)).toBe("pending");
+  await pass(200);
+  captures[4]!("$ needle");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
 });
