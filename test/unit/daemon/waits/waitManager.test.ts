@@ -205,6 +205,21 @@ test("a timeout tells how far each predicate came", async () => {
   expect((await errorOf(small)).details).toEqual({ ...common, predicates: { exit: false } });
 });
 
+test.each(["D[O]NE", "(?P<re2>DONE)"])(
+  "output that came in time counts though %s was not tried on it when the time was over",
+  async (text) => {
+    const { source, waits, clock } = waitBench();
+    const request = { ...regex(text), timeoutMs: 1_000 };
+    const [wait, vain] = [waits.wait(source, request), waits.wait(source, { ...request, bell: true })];
+    await re2Done(waits);
+    source.write("DONE\r\n");
+    clock.advanceMs(1_000);
+    expect((await wait).matched).toMatchObject([{ text: "DONE" }]);
+    expect((await errorOf(vain)).details).toMatchObject({ predicates: { pattern: true, bell: false } });
+    expect(waits.metrics().wait_active).toBe(0);
+  },
+);
+
 test("what becomes of waits is counted, and each forgets its caller's signal", async () => {
   const { source, waits, clock } = waitBench();
   const leaving = new AbortController();
