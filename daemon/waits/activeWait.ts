@@ -13,8 +13,8 @@ import { type ArmMoment, WaitReading } from "./waitReading.ts";
 import type { CheckedSet, WaitMatch, WaitResult } from "./waitRequest.ts";
 import type { WaitTarget } from "./waitTarget.ts";
 
-/** How long the last capture of the screen may take, past the wait's timeout. */
-const LAST_CAPTURE_MS = 250;
+/** How long RE2 and the last capture of the screen may take, past the wait's timeout. */
+const LAST_LOOK_MS = 250;
 
 /** Predicates that must hold together. */
 interface ArmedSet {
@@ -158,13 +158,13 @@ export class ActiveWait {
     target.catchUp();
     this.#check();
     if (this.#isSettled) return;
-    if (screen === undefined) {
-      this.#expire();
-      return;
-    }
-    // So does what the screen shows now: a capture takes a millisecond, a tmux that does not respond gets no more than this.
-    this.#timeout = target.host.scheduler.at(target.nowMs() + LAST_CAPTURE_MS, () => this.#expire());
-    target.screens.last(screen, () => this.#expire());
+    // So does what RE2 has not judged of it, and what the screen shows now: both take a millisecond, an RE2 or a tmux that
+    // does not respond gets no more than this.
+    this.#timeout = target.host.scheduler.at(target.nowMs() + LAST_LOOK_MS, () => this.#expire());
+    target.whenJudged(this.#reading, () => {
+      if (screen === undefined) this.#expire();
+      else target.screens.last(screen, () => this.#expire());
+    });
   }
 
   #expire(): void {

@@ -16,16 +16,20 @@ interface Count {
 
 type ActiveWaits = Pick<WaitMetrics["numbers"], "wait_active" | "wait_active_regex">;
 
+const RAISED = ["maxGlobal", "maxPerTarget", "maxRegexPerTarget", "maxPatternBytes"] as const;
+type Raisable = Omit<WaitLimits, (typeof RAISED)[number]> & Record<(typeof RAISED)[number], number>;
+
 /** Of the process, or of one surface: its share has limits of its own, counted separately, within those of the process. */
 export class Admission {
-  limits: WaitLimits;
+  /** Of the process: the object that all of the waits have, so that text is kept for the longest pattern of any share. */
+  readonly limits: Raisable;
   /** In all. */
   readonly #active: ActiveWaits;
   readonly #process: Admission | undefined;
   readonly #refusesRegex: boolean;
   readonly #byTarget = new Map<object, Count>();
 
-  constructor(limits: WaitLimits, active: ActiveWaits, process?: Admission, refusesRegex = false) {
+  constructor(limits: Raisable, active: ActiveWaits, process?: Admission, refusesRegex = false) {
     this.limits = limits;
     this.#active = active;
     this.#process = process;
@@ -34,13 +38,7 @@ export class Admission {
 
   /** A surface's share; where its limits exceed the process's, the process's are raised to them. */
   share(limits: WaitLimits, refusesRegex: boolean): Admission {
-    const { maxGlobal, maxPerTarget, maxRegexPerTarget } = this.limits;
-    this.limits = {
-      ...this.limits,
-      maxGlobal: Math.max(maxGlobal, limits.maxGlobal),
-      maxPerTarget: Math.max(maxPerTarget, limits.maxPerTarget),
-      maxRegexPerTarget: Math.max(maxRegexPerTarget, limits.maxRegexPerTarget),
-    };
+    for (const name of RAISED) this.limits[name] = Math.max(this.limits[name], limits[name]);
     return new Admission(limits, { wait_active: 0, wait_active_regex: 0 }, this, refusesRegex);
   }
 

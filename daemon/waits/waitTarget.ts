@@ -29,6 +29,8 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   /** The stream of all waits that need nothing from before it. */
   #shared: TextStream | undefined;
   readonly #catchingUp = new Set<TextStream>();
+  /** Who waits for RE2. */
+  readonly #whenJudged = new Map<WaitReading, () => void>();
   #quiet: Timer | undefined;
   #quietWantedMs = 0;
   #quietFromMs = -Infinity;
@@ -76,6 +78,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   remove(reading: WaitReading): void {
     this.#readings.get(reading)?.remove(reading);
     this.#readings.delete(reading);
+    this.#whenJudged.delete(reading);
     if (reading.screen !== undefined) this.screens.remove(reading.screen);
     this.#dropUnusedStreams();
     this.#countMatchers();
@@ -91,6 +94,12 @@ export class WaitTarget implements BudgetedTask, OutputListener {
   /** Evaluates all that has arrived, now. */
   catchUp(): void {
     this.run(() => true);
+  }
+
+  /** Calls back once RE2 has judged all that has come for it. */
+  whenJudged(reading: WaitReading, done: () => void): void {
+    this.#whenJudged.set(reading, done);
+    this.#checkJudged();
   }
 
   run(hasTimeLeft: () => boolean): boolean {
@@ -143,11 +152,24 @@ export class WaitTarget implements BudgetedTask, OutputListener {
     for (const reading of this.#readings.keys()) reading.failed(error);
   }
 
+  #isIdle(reading: WaitReading): boolean {
+    return this.#readings.get(reading)?.isIdle(reading) ?? true;
+  }
+
+  #checkJudged(): void {
+    for (const [reading, done] of this.#whenJudged) {
+      if (!this.#isIdle(reading)) continue;
+      this.#whenJudged.delete(reading);
+      done();
+    }
+    this.#finishClosing();
+  }
+
   #finishClosing(): void {
     const error = this.#closing;
     if (error === undefined) return;
     for (const stream of this.#streams()) stream.settle(Infinity);
-    for (const [reading, stream] of this.#readings) if (stream?.isIdle(reading) ?? true) reading.failed(error);
+    for (const reading of this.#readings.keys()) if (this.#isIdle(reading)) reading.failed(error);
   }
 
   *#streams(): Iterable<TextStream> {
@@ -161,7 +183,7 @@ export class WaitTarget implements BudgetedTask, OutputListener {
       source: this.source,
       limits: this.host.limits,
       wantsQuiet: () => this.#wantsQuiet(),
-      onJudged: () => this.#finishClosing(),
+      onJudged: () => this.#checkJudged(),
     };
     const stream = new TextStream(options, Math.max(this.source.tailSeq, start - LEAD_BYTES));
     if (this.#shared === undefined) this.#shared = stream;

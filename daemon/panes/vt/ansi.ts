@@ -77,7 +77,7 @@ export class AnsiStripper {
     let end = outOffset;
     if (this.#cutLength > 0) {
       at = this.#resumeCharacter(bytes, 0);
-      if (this.#cutLength < 0) end = this.#flushCut(out, end, marks);
+      if (this.#cutLength < 0) end = this.#flushCut(out, end, source + at, marks);
       this.#cutLength = Math.max(0, this.#cutLength);
     }
     while (at < length) {
@@ -102,12 +102,13 @@ export class AnsiStripper {
         this.#unshift(end, source + at, marks);
         out[end++] = LF;
         at += 2;
-        this.#isShifted = true;
+        // At once, as behind all that is not as long as its source: nothing may follow it yet.
+        this.#unshift(end, source + at, marks);
         this.#isLineEmpty = true;
       } else if (byte >= 0x80) {
         const taken = this.#takeCharacter(bytes, at, source);
         if (this.#cutLength < 0) {
-          end = this.#flushCut(out, end, marks);
+          end = this.#flushCut(out, end, source + taken, marks);
           this.#cutLength = 0;
         }
         at = taken;
@@ -158,6 +159,7 @@ export class AnsiStripper {
     this.#isBreakPending = false;
     this.#isLineEmpty = true;
     out[end] = LF;
+    this.#unshift(end + 1, sourceOffset + 1, marks);
     return end + 1;
   }
 
@@ -198,15 +200,17 @@ export class AnsiStripper {
 
   #isBroken = false;
 
-  #flushCut(out: Uint8Array, offset: number, marks: TextMarks | undefined): number {
+  /** @param sourceEnd after its bytes */
+  #flushCut(out: Uint8Array, offset: number, sourceEnd: number, marks: TextMarks | undefined): number {
     let end = offset;
     if (this.#isBreakPending) end = this.#breakLine(out, end, marks);
     // A character carried over a chunk, or replaced, differs in length or position from its bytes here.
     if (this.#isShifted || this.#isBroken) marks?.mark(end, this.#cutAt);
-    this.#isShifted = this.#isBroken;
-    this.#isBroken = false;
     const length = -this.#cutLength;
     for (let index = 0; index < length; index++) out[end++] = this.#cut[index] ?? 0;
+    this.#isShifted = false;
+    if (this.#isBroken) this.#unshift(end, sourceEnd, marks);
+    this.#isBroken = false;
     this.#isLineEmpty = false;
     return end;
   }

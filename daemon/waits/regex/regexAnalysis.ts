@@ -100,12 +100,16 @@ function some(node: RegexNode, holds: (node: RegexNode) => boolean): boolean {
 
 /** JavaScript's spellings that RE2 has under another name. Inside \Q..\E nothing is touched. */
 function toRe2(text: string, flags: RegexFlags): string {
+  let isClass = false;
   const translated = text.replace(
-    /\\Q[\s\S]*?(?:\\E|$)|\\u\{([0-9A-Fa-f]+)\}|\\u([0-9A-Fa-f]{4})|\\c([A-Z])|\\[\s\S]|\(\?<(?=\w+>)/g,
+    /\\Q[\s\S]*?(?:\\E|$)|\\u\{([0-9A-Fa-f]+)\}|\\u([0-9A-Fa-f]{4})|\\c([A-Z])|\\[\s\S]|\[:\^?\w+:\]|\[\^?\]?|\]|\(\?<(?=\w+>)/g,
     (whole, braced?: string, four?: string, control?: string) => {
       if (braced !== undefined || four !== undefined) return `\\x{${braced ?? four}}`;
       if (control !== undefined) return `\\x{${(control.charCodeAt(0) - 64).toString(16)}}`;
-      return whole === "(?<" ? "(?P<" : whole;
+      // A ] right after the [ is one of the class's characters, and [ inside a class is, too.
+      if (/^\[(?!:)/.test(whole)) isClass = !isClass || !whole.endsWith("]");
+      else if (whole === "]") isClass = false;
+      return whole === "(?<" && !isClass ? "(?P<" : whole;
     },
   );
   return flags.multiline ? `(?m)${translated}` : translated;

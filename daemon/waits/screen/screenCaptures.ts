@@ -107,10 +107,12 @@ export class ScreenCaptures {
       const joined = await view.capture({ lines, whole: true, joinWrapped: true });
       if (joined.position.outputSeq === now.position.outputSeq) wraps = wrapsOf(now.lines, joined.lines);
     }
-    this.#seenSeq = now.position.outputSeq;
+    const seenSeq = now.position.outputSeq;
+    this.#seenSeq = seenSeq;
     for (const watch of this.#watches) {
-      const { beginning } = watch;
-      if (beginning !== undefined) watch.judge(now, this.#outputSince(beginning.outputSeq), wraps);
+      const beginSeq = watch.beginning?.outputSeq ?? Infinity;
+      // One that began while the rows were being asked for would take what stood there before for new.
+      if (beginSeq <= seenSeq) watch.judge(now, this.#outputSince(beginSeq), wraps);
     }
   }
 

@@ -15,6 +15,8 @@ export class FakeWaitPane implements WaitPane {
   cursor = { col: 0, row: 0 };
   historyLines = 0;
   captures = 0;
+  /** Of the next captures, this many fail. */
+  failures = 0;
   watchers = 0;
   /** A shell is in front. */
   isShell = false;
@@ -30,6 +32,10 @@ export class FakeWaitPane implements WaitPane {
       describePane: () => Promise.resolve({ ...NO_DETAILS, title: this.title }),
       capture: () => {
         this.captures += 1;
+        if (this.failures > 0) {
+          this.failures -= 1;
+          return Promise.reject(new Error("tmux is busy"));
+        }
         return Promise.resolve(this.#capture());
       },
       foreground: () => {

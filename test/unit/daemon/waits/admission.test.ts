@@ -83,7 +83,8 @@ test.each<[string, WaitRequest, string]>([
 ])("%s is refused at once", async (_what, request, code) => {
   const { source, waits } = waitBench();
   expect((await errorOf(waits.wait(source, request))).code).toBe(code);
-  expect(waits.metrics().wait_active).toBe(0);
+  const refused = Number(code === "RESOURCE_LIMIT");
+  expect(waits.metrics()).toMatchObject({ wait_active: 0, wait_resource_limit_total: refused });
   expect(source.listeners).toBe(0);
 });
 
@@ -94,6 +95,55 @@ test("the longest pattern, timeout and limits far above the defaults are accepte
   expect(waits.metrics().wait_active).toBe(10_001);
   source.write("\u00e9".repeat(2_048));
   expect((await long).matched[0]?.text).toHaveLength(2_048);
+});
+
+test("a share's pattern may be longer than the process's, and is found wherever output is cut", async () => {
+  const { source, waits } = waitBench();
+  void waits.wait(source, literal("never")).catch(() => undefined);
+  const long = "0123456789".repeat(3_000);
+  const wait = waits.share({ maxPatternBytes: long.length }).wait(source, literal(long));
+  for (let at = 0; at < long.length; at += 1_000) {
+    source.write(long.slice(at, at + 1_000));
+    await turns(1);
+  }
+  expect(await outcomeOf(wait)).toMatchObject({
+    matched: [{ from: { outputSeq: 0 }, to: { outputSeq: long.length } }],
+  });
+});
+
+test("a pattern that is checked takes nothing", async () => {
+  const { waits } = waitBench();
+  for (const compiled of [1, 2]) {
+    await waits.checkPattern({ kind: "regex", text: "(?P<re2>x)" });
+    expect(waits.metrics()).toMatchObject({ wait_regex_compiles_total: compiled, wait_active: 0 });
+  }
+  await waits.checkPattern({ kind: "literal", text: "(" });
+  expect(await limitOf(waits.checkPattern({ kind: "literal", text: "x".repeat(4_097) }))).toEqual([
+    "RESOURCE_LIMIT",
+    "pattern bytes",
+  ]);
+});
+
+test("a share has limits of its own, and takes places of the process, which are raised for it", async () => {
+  const { source, waits } = waitBench({ maxGlobal: 2, maxPerTarget: 2, maxRegexPerTarget: 1, regexSoftLimit: 1 });
+  const small = waits.share({ maxGlobal: 1 });
+  const large = waits.share({ maxGlobal: 4, maxPerTarget: 3, maxRegexPerTarget: 2 });
+  void small.wait(source, regex("x")).catch(() => undefined);
+  expect(await limitOf(small.wait(source, literal("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL"]);
+  void large.wait(source, regex("y")).catch(() => undefined);
+  expect(await limitOf(large.wait(source, regex("z")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_REGEX_PER_TARGET"]);
+  void large.wait(source, literal("y")).catch(() => undefined);
+  expect(await limitOf(large.wait(source, literal("z")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_PER_TARGET"]);
+  void waits.wait(new MemorySource({ id: "%1" }), literal("x")).catch(() => undefined);
+  expect(await limitOf(waits.wait(source, literal("x")))).toEqual(["RESOURCE_LIMIT", "WAIT_MAX_GLOBAL"]);
+  // What was refused has taken nothing.
+  source.write("xy");
+  await turns();
+  expect(waits.metrics()).toMatchObject({ wait_active: 1, wait_active_regex: 0 });
+  expect(await limitOf(waits.share({}, true).wait(source, regex("x")))).toEqual([
+    "UNSUPPORTED_PATTERN_ENGINE",
+    undefined,
+  ]);
 });
 
 test("without RE2 regexes are refused and literals are not", async () => {

@@ -205,6 +205,21 @@ test("a timeout tells how far each predicate came", async () => {
   expect((await errorOf(small)).details).toEqual({ ...common, predicates: { exit: false } });
 });
 
+test.each(["D[O]NE", "(?P<re2>DONE)"])(
+  "output that came in time counts though %s was not tried on it when the time was over",
+  async (text) => {
+    const { source, waits, clock } = waitBench();
+    const request = { ...regex(text), timeoutMs: 1_000 };
+    const [wait, vain] = [waits.wait(source, request), waits.wait(source, { ...request, bell: true })];
+    await re2Done(waits);
+    source.write("DONE\r\n");
+    clock.advanceMs(1_000);
+    expect((await wait).matched).toMatchObject([{ text: "DONE" }]);
+    expect((await errorOf(vain)).details).toMatchObject({ predicates: { pattern: true, bell: false } });
+    expect(waits.metrics().wait_active).toBe(0);
+  },
+);
+
 test("what becomes of waits is counted, and each forgets its caller's signal", async () => {
   const { source, waits, clock } = waitBench();
   const leaving = new AbortController();
@@ -229,7 +244,9 @@ test("what becomes of waits is counted, and each forgets its caller's signal", a
     wait_timeouts_total: 1,
     wait_cancelled_total: 1,
     wait_failed_total: 1,
+    wait_eval_ms: { sum: 0 },
   });
+  expect(waits.metrics().wait_eval_ms.count).toBeGreaterThan(0);
   expect(getEventListeners(kept, "abort")).toEqual([]);
 });
 
@@ -347,6 +364,7 @@ test("a position looks from there on, an impossible one is refused, one of anoth
   clock.advanceMs(1);
   expect((await errorOf(vain)).details?.["gaps"]).toEqual([{ from: "e0:3", to: "e1:0", reason: "epoch" }]);
   expect(waits.metrics().wait_active).toBe(0);
+  expect(await outcomeOf(waits.wait(source, { ...literal("aa"), from: from(8) }))).toBe("pending");
 });
 
 test("identical waits share one matcher and each keeps its own start", async () => {
@@ -438,7 +456,8 @@ test("closing settles everything", async () => {
   waits.close();
   waits.close();
   expect(await errorOf(wait)).toMatchObject({ code: "SHUTTING_DOWN", details: { position: "e1:0", gaps: [] } });
-  expect((await errorOf(waits.wait(source, literal("x")))).code).toBe("SHUTTING_DOWN");
+  for (const request of [literal("x"), regex("(?P<re2>x)")])
+    expect((await errorOf(waits.wait(source, request))).code).toBe("SHUTTING_DOWN");
   expect(await late).toMatchObject({ code: "SHUTTING_DOWN" });
   expect([sent, waits.metrics().wait_active, clock.pendingTimers]).toEqual([[], 0, 0]);
 });
@@ -472,7 +491,16 @@ test("send and wait: a regex that cannot be compiled types nothing, a failed sen
     return Promise.reject(new AppError("NOT_FOUND", "no such pane"));
   });
   expect((await errorOf(failing)).code).toBe("NOT_FOUND");
-  expect(waits.metrics().wait_active).toBe(0);
+  expect([waits.metrics().wait_active, waits.metrics().wait_cancelled_total, source.listeners]).toEqual([0, 1, 0]);
+});
+
+test("send and wait: where the sender does not say when it writes, the wait begins before it", async () => {
+  const { source, waits } = waitBench();
+  source.write("DONE before\r\n");
+  const wait = waits.sendAndWait(source, { ...literal("DONE"), prompt: true }, async () => source.write("DONE\r\n$ "));
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\u001b[?2004h$ ");
+  expect((await wait).matched[0]?.from?.outputSeq).toBe(13);
 });
 
 test("a level may fall again before the wait ends", async () => {

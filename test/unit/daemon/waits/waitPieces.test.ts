@@ -25,6 +25,24 @@ test.each([
   }
 });
 
+test.each([
+  ["a literal ends in a byte that is no UTF-8", literal("a\ufffd"), [0x61, 0xff]],
+  ["a regex ends in a byte that is no UTF-8", regex("a\\x{fffd}"), [0x61, 0xff]],
+  ["a literal ends in a character that is not finished", literal("a\ufffd"), [0x61, 0xe2, 0x82, 0x1b]],
+  ["a literal ends in a line end without CR", literal("a\n"), [0x61, 0x0a]],
+  ["a regex ends in a line end without CR", regex("a\\s"), [0x61, 0x0a]],
+  ["a literal ends in CR LF", literal("a\n"), [0x61, 0x0d, 0x0a]],
+])("where %s its match does, and a wait from there misses nothing", async (_what, request, bytes) => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, request);
+  source.write(Buffer.from(bytes));
+  const position = (await wait).matched[0]!.to!;
+  expect(position.outputSeq).toBe(bytes.at(-1) === 0x1b ? bytes.length - 1 : bytes.length);
+  source.write("[0mDONE");
+  const next = waits.wait(source, { ...literal("DONE"), from: { kind: "position", position } });
+  expect((await next).matched[0]?.from?.outputSeq).toBe(source.outputSeq - 4);
+});
+
 test("a line rewritten with BS: what each writing says is matched, the whole line as it looks is not in the output", async () => {
   const { source, waits, clock } = waitBench();
   const waiting = [waits.wait(source, literal("20%")), waits.wait(source, regex("[2]0%"))];

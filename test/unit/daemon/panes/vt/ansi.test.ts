@@ -34,7 +34,7 @@ test("bytes that are no UTF-8 become one U+FFFD each piece", () => {
 
 /** Output in pieces from position 100 on, bytes as Latin-1; marks as `place in the text:place in the source`. */
 test.each<[string[], string, string]>([
-  [["ab\r\ncd\r\n"], "ab\ncd\n", "0:100 2:102 3:104 5:106"],
+  [["ab\r\ncd\r\n"], "ab\ncd\n", "0:100 2:102 3:104 5:106 6:108"],
   [["a\r\r\nb"], "a\nb", "0:100 1:101 2:104"],
   [["a\x1b[H\x1b[Hb"], "a\nb", "0:100 1:104 2:107"],
   [["a\x1b[H\nb"], "a\nb", "0:100 1:104 2:105"],
@@ -42,6 +42,8 @@ test.each<[string[], string, string]>([
   [["a", "b\r", "\nc"], "ab\nc", "0:100 2:102 3:104"],
   [["a\xc3", "\xa9b"], "a\xc3\xa9b", "0:100"],
   [["a\xffb"], "a\xef\xbf\xbdb", "0:100 1:101 4:102"],
+  [["a\xff"], "a\xef\xbf\xbd", "0:100 1:101 4:102"],
+  [["a\xe2", "\x1b["], "a\xef\xbf\xbd", "0:100 1:101 4:102"],
   [["a\r\xc3", "\xa9\rb"], "a\n\xc3\xa9\nb", "0:100 1:101 2:102 4:104 5:105"],
 ])("%j is in step with its source", (pieces, text, expected) => {
   const stripper = new AnsiStripper();

@@ -132,3 +132,31 @@ test("a level: what moves it before the wait ends begins anew, and it costs noth
   await turns();
   expect((await wait).matched.map(({ predicate }) => predicate)).toEqual(["pattern", "cursor"]);
 });
+
+test("a look at the cursor that fails is repeated, and one that leaves does not end it for the others", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.failures = 1;
+  const leaving = new AbortController();
+  const request = { cursorStillSec: 1, pane, timeoutMs: 60_000 };
+  waits.wait(source, request, { signal: leaving.signal }).catch(() => undefined);
+  const wait = waits.wait(source, request);
+  await turns();
+  leaving.abort();
+  clock.advanceMs(100);
+  await turns();
+  expect(pane.captures).toBe(2);
+  // Down a row, and what was there is scrolled by one: another cell.
+  pane.cursor = { col: 0, row: 1 };
+  pane.historyLines = 1;
+  source.write("x");
+  clock.advanceMs(100);
+  await turns();
+  clock.advanceMs(999);
+  expect(await outcomeOf(wait)).toBe("pending");
+  expect(pane.captures).toBe(3);
+  clock.advanceMs(1);
+  expect((await wait).elapsedMs).toBe(1_200);
+  await turns(1);
+  expect([clock.pendingTimers, source.listeners]).toEqual([0, 0]);
+});

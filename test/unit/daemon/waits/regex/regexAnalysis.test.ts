@@ -77,7 +77,10 @@ test("JavaScript's spellings become RE2's", () => {
   expect(analyse("(?<n>\\u0041\\u{1f600}\\cA)\\Q(?<\\u0041\\E").re2Pattern).toBe(
     "(?m)(?P<n>\\x{0041}\\x{1f600}\\x{1})\\Q(?<\\u0041\\E",
   );
-  expect(analyse("[(?<]x", { multiline: false }).re2Pattern).toBe("[(?<]x");
+  for (const kept of ["[(?<]x", "[(?<n>]x", "[^](?<n>]x", "[[:alpha:](?<n>]x", "[[(?<n>]x"])
+    expect(analyse(kept, { multiline: false }).re2Pattern).toBe(kept);
+  for (const group of ["[a]", "[]a]", "[a[]", "[[^]", "[[:alpha:]]", "\\[", "]"])
+    expect(analyse(`${group}(?<n>x)`, { multiline: false }).re2Pattern).toBe(`${group}(?P<n>x)`);
   expect(analyse("a", { multiline: false }).re2Pattern).toBe("a");
   expect(() => analyse("\\C")).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
 });

@@ -1,12 +1,14 @@
 /** When the screen is captured for a wait, on a clock moved by hand and a tmux that replies when the test says so. */
 import { expect, test } from "vitest";
-import type { Capture } from "../../../../../daemon/tmux/io.ts";
+import type { Capture, CaptureOptions } from "../../../../../daemon/tmux/io.ts";
 import type { ScreenView } from "../../../../../daemon/waits/screen/screenView.ts";
-import { errorOf, literal, turns, waitBench, type WaitBench } from "../waitFixture.ts";
+import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench, type WaitBench } from "../waitFixture.ts";
 
 interface ScreenBench extends WaitBench {
   /** Each replies to one capture with the screen's first line. */
-  readonly captures: ((line: string) => void)[];
+  readonly captures: ((line: string, changes?: Partial<Capture>) => void)[];
+  /** What each was asked for. */
+  readonly asked: CaptureOptions[];
   readonly screen: ScreenView;
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -14,11 +16,13 @@ interface ScreenBench extends WaitBench {
 function screenBench(): ScreenBench {
   const bench = waitBench();
   const { source, clock } = bench;
-  const captures: ((line: string) => void)[] = [];
-  const capture = (): Promise<Capture> =>
+  const captures: ScreenBench["captures"] = [];
+  const asked: CaptureOptions[] = [];
+  const capture = (options: CaptureOptions): Promise<Capture> =>
     new Promise((resolve) => {
+      asked.push(options);
       const { outputSeq } = source;
-      captures.push((line) =>
+      captures.push((line, changes = {}) =>
         resolve({
           lines: [line, ""],
           position: { epoch: "e1", outputSeq },
@@ -28,6 +32,7 @@ function screenBench(): ScreenBench {
           cursor: { col: line.length, row: 0 },
           alternateScreen: false,
           historyLines: 0,
+          ...changes,
         }),
       );
     });
@@ -37,7 +42,7 @@ function screenBench(): ScreenBench {
       await turns(2);
     }
   };
-  return { ...bench, captures, screen: { capture }, pass };
+  return { ...bench, captures, asked, screen: { capture }, pass };
 }
 
 test("output that comes and pauses while the screen is being captured is looked at as well", async () => {
@@ -78,4 +83,134 @@ test("output that is missing is looked for on the screen once output has paused"
   source.write("more");
   await pass(200);
   expect(captures).toHaveLength(2);
+});
+
+test("a screen that was captured before a wait began is not judged for it, though its wrapped rows come later", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { ...literal("never"), screen }).catch(() => undefined);
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  source.write("y");
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  // It reaches the edge, so that a second capture asks which rows are wrapped.
+  captures[1]!("needle".padStart(40));
+  await turns();
+  captures[2]!("$ ");
+  await turns();
+  captures[3]!("$ ");
+  expect(await outcomeOf(wait)).toBe("pending");
+  await pass(200);
+  captures[4]!("$ needle");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
+});
+
+const NEEDLES = [literal("needle"), regex("n[e]edle"), regex("(?P<re2>needle)")];
+
+test.each(NEEDLES)("what the screen shows when the time is over counts: %j", async (request) => {
+  const { source, waits, captures, screen, clock } = screenBench();
+  const given = { ...request, screen, timeoutMs: 1_000 };
+  const [wait, late, silent] = [given, { ...given, exit: true }, { ...literal("never"), screen, timeoutMs: 1_000 }].map(
+    (one) => waits.wait(source, one),
+  );
+  await re2Done(waits);
+  for (const reply of captures.splice(0)) reply("$ ");
+  await turns();
+  source.write("x");
+  await turns();
+  clock.advanceMs(1_000);
+  expect(captures).toHaveLength(1);
+  clock.advanceMs(100);
+  captures[0]!("$ needle");
+  expect(await wait).toMatchObject({ matched: [{ text: "needle", on: "screen" }], elapsedMs: 1_100 });
+  expect((await errorOf(late!)).details).toMatchObject({ predicates: { pattern: true, exit: false } });
+  expect((await errorOf(silent!)).details).toMatchObject({ elapsedMs: 1_100 });
+});
+
+test("a tmux that does not reply when the time is over is not waited for", async () => {
+  const { source, waits, captures, screen, clock } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen, timeoutMs: 1_000 });
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("x");
+  await turns();
+  clock.advanceMs(1_000);
+  clock.advanceMs(249);
+  expect(await outcomeOf(wait)).toBe("pending");
+  clock.advanceMs(1);
+  expect((await errorOf(wait)).details).toMatchObject({ elapsedMs: 1_250 });
+  expect([clock.pendingTimers, source.listeners]).toEqual([0, 0]);
+});
+
+test("captures have a tenth of a second between them, and the rows that were printed meanwhile", async () => {
+  const { source, waits, captures, asked, screen, clock, pass } = screenBench();
+  const leaving = new AbortController();
+  waits.wait(source, { ...literal("never"), screen }, { signal: leaving.signal }).catch(() => undefined);
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("one\r\ntwo\r\nthree\r\n");
+  await pass(40);
+  expect(asked).toEqual([
+    { lines: 1, whole: true },
+    { lines: 3, whole: true },
+  ]);
+  captures[1]!("");
+  await turns();
+  source.write("\r\n".repeat(2_000));
+  await pass(60);
+  expect(asked).toHaveLength(2);
+  await pass(40);
+  expect(asked[2]).toEqual({ lines: 1_000, whole: true });
+  captures[2]!("");
+  await turns();
+  source.write("x");
+  await pass(50);
+  leaving.abort();
+  expect([clock.pendingTimers, source.listeners]).toEqual([0, 0]);
+});
+
+test("after a change of size only what comes later is new", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  captures[1]!("needle", { cols: 41 });
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("y");
+  await pass(200);
+  captures[2]!("needle", { cols: 41 });
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("z");
+  await pass(200);
+  captures[3]!("needles", { cols: 41 });
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
+});
+
+test.each(NEEDLES)("that only the echo on the screen matched is told: %j", async (request) => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const matchedEcho = async (typed: string, line: string): Promise<unknown> => {
+    const excludeEcho = Buffer.from(typed);
+    const wait = errorOf(waits.wait(source, { ...request, excludeEcho, screen, timeoutMs: 1_000 }));
+    await turns();
+    captures.pop()!("$ ");
+    await turns();
+    source.write("x");
+    await pass(200);
+    captures.pop()!(line);
+    await re2Done(waits);
+    await pass(900);
+    return (await wait).details?.["matchedEcho"];
+  };
+  expect(await matchedEcho(": needle\r", "$ : needle")).toBe(true);
+  expect(await matchedEcho("ls\r", "needle$ ls")).toBeUndefined();
+  expect(await matchedEcho("needle\r", "needle$ needle")).toBe(true);
+  expect(await matchedEcho(": needle\r", "$ nothing")).toBeUndefined();
 });
