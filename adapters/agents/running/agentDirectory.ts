@@ -19,8 +19,9 @@ import { notFound } from "../../../protocol/text/nearestName.ts";
 import type { Agent } from "../catalogue.ts";
 import { agentKinds, type FoundAgent } from "./agentKinds.ts";
 import type { AgentStore, KeptAgent } from "./agentStore.ts";
+import { Announced, type Expected } from "./announced.ts";
 import { GitHeads } from "./gitHeads.ts";
-import { defined, idOf, LiveAgent, tookOver } from "./liveAgent.ts";
+import { idOf, LiveAgent, tookOver } from "./liveAgent.ts";
 import { PaneLook } from "./paneLook.ts";
 import {
   type AgentChange,
@@ -40,8 +41,6 @@ const PLACES_EVERY = 5;
 const WITH_SERVER_MS = 3_000;
 /** A list does not wait longer for a directory that does not respond. */
 const REFRESH_WITHIN_MS = 50;
-/** A hook may come before the check that finds its agent. */
-const REPORTED_EARLY_MS = 5_000;
 /** Agents that have ended and can still be asked for. */
 const MAX_ENDED = 200;
 
@@ -59,10 +58,7 @@ interface Served {
   readonly looks: Map<PaneId, PaneLook>;
   /** Of several in one pane (one is stopped) the one that appeared last. */
   readonly agents: Map<PaneId, LiveAgent>;
-  /** Given to whoever appears in the pane. */
-  readonly expected: Map<PaneId, Expected>;
-  /** By hooks of agents that are not known yet. */
-  readonly reported: Map<PaneId, { readonly facts: AgentFacts; readonly untilMs: number }>;
+  readonly announced: Announced;
   users: number;
   /** Whose agents were compared with those that an earlier daemon has left. */
   settled: string | undefined;
@@ -81,12 +77,6 @@ export interface AgentReport {
   readonly lastMessage?: string | undefined;
   /** A session has begun in it. */
   readonly starts?: boolean | undefined;
-}
-
-/** What is known of an agent before it runs. */
-interface Expected {
-  readonly name?: string | undefined;
-  readonly facts?: AgentFacts | undefined;
 }
 
 export class AgentDirectory {
@@ -217,14 +207,9 @@ export class AgentDirectory {
     if (!isIts && !(starts && agent.readiness?.state !== "busy")) return;
     const task = prompt === undefined ? undefined : this.#taskOf(prompt);
     const facts = { ...session, task, lastMessage: lastMessage?.slice(0, MAX_KEPT_CHARS) };
-    if (agent !== undefined) {
-      if (task !== undefined) this.#events.emit({ kind: "prompted", agent, ...task });
-      return this.note(agent, facts);
-    }
-    const known = served.reported.get(pane)?.facts;
-    const untilMs = this.#options.clock.nowMs() + REPORTED_EARLY_MS;
-    served.reported.set(pane, { facts: { ...known, ...defined(facts) }, untilMs });
-    return undefined;
+    if (agent === undefined) return served.announced.report(pane, facts, this.#options.clock.nowMs());
+    if (task !== undefined) this.#events.emit({ kind: "prompted", agent, ...task });
+    return this.note(agent, facts);
   }
 
   /** A delivery has given it this prompt. @param process that read it; undefined if the host does not know */
@@ -290,7 +275,7 @@ export class AgentDirectory {
 
   #isTaken(name: string): boolean {
     if (this.#named(name) !== undefined) return true;
-    return [...this.#servers.values()].some(({ expected }) => [...expected.values()].some((one) => one.name === name));
+    return [...this.#servers.values()].some(({ announced }) => announced.hasName(name));
   }
 
   /**
@@ -299,11 +284,7 @@ export class AgentDirectory {
    */
   expect(server: TmuxServer, pane: PaneId, expected: Expected): () => void {
     if (expected.name !== undefined) this.requireFreeName(expected.name);
-    const served = this.#servers.get(server);
-    served?.expected.set(pane, expected);
-    return () => {
-      if (served?.expected.get(pane) === expected) served.expected.delete(pane);
-    };
+    return this.#servers.get(server)?.announced.expect(pane, expected) ?? (() => undefined);
   }
 
   /** What ran, the newest first, whether it has ended or not. */
@@ -359,8 +340,7 @@ export class AgentDirectory {
       server,
       looks: new Map(),
       agents: new Map(),
-      expected: new Map(),
-      reported: new Map(),
+      announced: new Announced(),
       users: 0,
       settled: undefined,
       unmet: [],
@@ -444,14 +424,9 @@ export class AgentDirectory {
       if (known !== undefined) seen.add(known);
       else appeared.push(() => this.#appear(served, identity, pane, found));
     }
-    if (looks.size > panes.length) {
-      for (const pane of looks.keys()) {
-        if (server.findPane(pane) !== undefined) continue;
-        looks.delete(pane);
-        served.reported.delete(pane);
-      }
-    }
-    for (const pane of served.expected.keys()) if (server.findPane(pane) === undefined) served.expected.delete(pane);
+    const isThere = (pane: PaneId): boolean => server.findPane(pane) !== undefined;
+    if (looks.size > panes.length) for (const pane of looks.keys()) if (!isThere(pane)) looks.delete(pane);
+    served.announced.keep(isThere);
     // Before anybody appears: a successor gets the name that has become free.
     for (const agent of this.#running.values()) {
       if (agent.server !== server || seen.has(agent)) continue;
@@ -515,8 +490,7 @@ export class AgentDirectory {
     const running = this.#running.get(id);
     // It was stopped, and another one ran meanwhile.
     if (running !== undefined) return void served.agents.set(pane.id, running);
-    const expected = served.expected.get(pane.id);
-    served.expected.delete(pane.id);
+    const { expected, reported } = served.announced.take(pane.id, this.#options.clock.nowMs());
     const agent = new LiveAgent({
       id,
       name: expected?.name ?? this.#freeName(kept?.name ?? kind.agent.name),
@@ -531,15 +505,13 @@ export class AgentDirectory {
     });
     if (kept !== undefined) agent.learn(kept.facts);
     if (expected?.facts !== undefined) agent.learn(expected.facts);
-    const early = served.reported.get(pane.id);
-    served.reported.delete(pane.id);
-    if (early !== undefined && early.untilMs >= this.#options.clock.nowMs()) agent.learn(early.facts);
+    if (reported !== undefined) agent.learn(reported);
     this.#running.set(id, agent);
     served.agents.set(pane.id, agent);
     this.#watch(agent);
     void this.refresh([agent]);
     this.#changes.emit({ kind: "appeared", agent });
-    const { task, lastMessage } = early?.facts ?? {};
+    const { task, lastMessage } = reported ?? {};
     if (task !== undefined) this.#events.emit({ kind: "prompted", agent, ...task });
     if (lastMessage !== undefined) this.#events.emit({ kind: "said", agent, words: lastMessage });
   }
