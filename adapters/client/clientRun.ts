@@ -1,6 +1,8 @@
 /** Reads the streamed response of `run`: lines of JSON, the result last. */
 import type { NativeErrorResponse, NativeRunResponse } from "../../protocol/api/native/nativeResponses.ts";
 import type { NativeRunRequest } from "../../protocol/api/native/nativeRequests.ts";
+import { parseJson } from "../../protocol/text/jsonObject.ts";
+import { textLines } from "../../protocol/text/textLines.ts";
 import { decodeBase64 } from "./clientEvents.ts";
 import { errorOf, type HttpCaller, TmuxwireError } from "./clientHttp.ts";
 
@@ -35,35 +37,35 @@ export async function runAndListen(
     signal,
     headers: { accept: "application/x-ndjson" },
   });
-  for await (const text of linesOf(response, signal)) {
-    const line = JSON.parse(text) as Line;
+  for await (const text of textLines(piecesOf(response, signal))) {
+    const line = parseJson(text) as Line | undefined;
+    // An empty one, or the last one, which was cut.
+    if (line === undefined) continue;
     if ("error" in line) throw errorOf(line, response);
     if ("typed" in line) onTyped?.();
     else if ("skipped" in line) onSkipped?.(line.skipped);
     else if (line.exitCode === undefined) await onOutput(decodeBase64(line.output));
     else return line;
   }
-  throw new TmuxwireError("DAEMON_UNREACHABLE", "the connection to the daemon was lost; the command keeps running");
+  throw lost();
 }
 
-async function* linesOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<string, void, void> {
+async function* piecesOf(response: Response, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
-  const decoder = new TextDecoder();
-  let rest = "";
   try {
     for (;;) {
       const { done, value } = (await reader.read().catch((error: unknown) => {
         signal?.throwIfAborted();
-        const message = "the connection to the daemon was lost; the command keeps running";
-        throw new TmuxwireError("DAEMON_UNREACHABLE", message, { cause: error });
+        throw lost({ cause: error });
       })) as { readonly done: boolean; readonly value?: Uint8Array };
-      if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) if (line !== "") yield line;
+      if (done || value === undefined) return;
+      yield value;
     }
   } finally {
     await reader.cancel().catch(() => undefined);
   }
 }
+
+const lost = (options?: ErrorOptions): TmuxwireError =>
+  new TmuxwireError("DAEMON_UNREACHABLE", "the connection to the daemon was lost; the command keeps running", options);

@@ -43,6 +43,7 @@ const SHARED = [
   "protocol/text/castReader.ts",
   "protocol/text/jsonObject.ts",
   "protocol/text/sse.ts",
+  "protocol/text/textLines.ts",
 ];
 
 test("loads nothing that a browser has not", () => {
