@@ -15,7 +15,7 @@ import {
   withFrame,
   withSaid,
 } from "../../../../../adapters/freshell/page/model/conversation.ts";
-import { isLoggedOut, PageLogin } from "../../../../../adapters/freshell/page/net/pageApi.ts";
+import { isLoggedOut, type PageApi, PageLogin } from "../../../../../adapters/freshell/page/net/pageApi.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { type TerminalSink, TerminalStreams } from "../../../../../adapters/freshell/page/net/terminalStreams.ts";
 import type { OwnerRequest, RpcOutcome } from "../../../../../protocol/api/freshell/rpc.ts";
@@ -437,6 +437,16 @@ describe("a login", () => {
   });
 });
 
+/** A server with one file. */
+const apiOf = (disk: { text: string; etag: string }): Pick<PageApi, "readFile" | "writeFile"> => ({
+  readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
+  writeFile: (_path, text, etag) => {
+    if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
+    [disk.text, disk.etag] = [text, `${disk.etag}+`];
+    return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
+  },
+});
+
 describe("a file that is edited", () => {
   test("saved, refused when it has changed, written over only when somebody says so", async () => {
     const disk = { text: "one", etag: "e1" };
@@ -444,14 +454,7 @@ describe("a file that is edited", () => {
     const texts: string[] = [];
     const file = new OpenFile({
       path: "/f",
-      api: {
-        readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
-        writeFile: (_path, text, etag) => {
-          if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
-          [disk.text, disk.etag] = [text, `${disk.etag}+`];
-          return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
-        },
-      },
+      api: apiOf(disk),
       onStatus: (status) => statuses.push(status),
       onText: (text) => texts.push(text),
     });
@@ -507,14 +510,7 @@ describe("a file that is edited", () => {
     const open = () =>
       new OpenFile({
         path: "/f",
-        api: {
-          readFile: () => Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, ...disk }),
-          writeFile: (_path, text, etag) => {
-            if (etag !== disk.etag) return Promise.reject(new Refused("changed", 409, "REVISION_CONFLICT"));
-            [disk.text, disk.etag] = [text, `${disk.etag}+`];
-            return Promise.resolve({ path: "/f", mtimeMs: 0, bytes: 0, etag: disk.etag });
-          },
-        },
+        api: apiOf(disk),
         onStatus: (status) => statuses.push(status),
         onText: () => undefined,
       });
