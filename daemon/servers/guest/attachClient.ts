@@ -266,8 +266,8 @@ export class AttachClient {
 }
 
 /** tmux dropped output (docs/tmuxFacts.md 13): declares a hole where somebody listens, and resumes the pane. */
-export function resume(connection: ControlConnection, client: AttachClient | undefined, pane: PaneId): void {
-  client?.declarePaused(pane);
+export function resume(connection: ControlConnection, client: AttachClient, pane: PaneId): void {
+  client.declarePaused(pane);
   connection.send(continuePane(pane), "none", () => undefined);
 }
 

@@ -61,7 +61,7 @@ export interface GuestBaseOptions {
 interface Carried {
   readonly client: AttachClient;
   readonly onNotification: (notification: Notification) => void;
-  /** tmux has confirmed that output flows: what it paused before was another client's. */
+  /** tmux has confirmed that output flows: before, it pauses only what `close` had it pause. */
   isOn: boolean;
 }
 
@@ -190,8 +190,14 @@ export class GuestBase {
       connection.sendGroup([...pausePanes(panes), setClientFlags("no-output")], () => undefined);
     };
     try {
-      await connection.command(setClientFlags("!no-output"), "none");
-      carried.isOn = true;
+      await new Promise<void>((resolve, reject) => {
+        // In the turn of the reply, because more can come behind it at once.
+        connection.send(setClientFlags("!no-output"), "none", (outcome) => {
+          if ("error" in outcome) return reject(outcome.error);
+          carried.isOn = true;
+          return resolve();
+        });
+      });
     } catch (error) {
       close();
       throw error;
@@ -319,8 +325,8 @@ export class GuestBase {
       return;
     }
     const carried = this.#carried;
-    if (kind === "pause") resume(connection, carried?.isOn === true ? carried.client : undefined, notification.pane);
-    this.#carried?.onNotification(notification);
+    if (kind === "pause" && carried?.isOn === true) resume(connection, carried.client, notification.pane);
+    carried?.onNotification(notification);
     if (isClientReport(notification)) return;
     this.#options.inventory.refresher.notified(notification);
   }

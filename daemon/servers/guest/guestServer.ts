@@ -8,8 +8,8 @@ import {
   endingInNextTurn,
   type JustMade,
   killSession,
-  unzoom,
   setWindowOption,
+  unzoom,
   writeNothingAtExit,
 } from "../../../protocol/command/build.ts";
 import { identityText } from "../../../protocol/command/formats.ts";
