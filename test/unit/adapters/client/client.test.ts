@@ -2,6 +2,8 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createClient, TmuxwireError } from "../../../../adapters/client/client.ts";
+import type { HttpCaller } from "../../../../adapters/client/clientHttp.ts";
+import { runAndListen } from "../../../../adapters/client/clientRun.ts";
 import { systemClock } from "../../../../daemon/time/clock.ts";
 import type { SseEvent } from "../../../../protocol/text/sse.ts";
 import { decodeBase64, retryDelayMs } from "../../../../adapters/client/clientEvents.ts";
@@ -151,4 +153,32 @@ test("base64 and delays", () => {
     expect(ms).toBeGreaterThanOrEqual(Math.min(5_000, 50 * 2 ** tries) / 2);
     expect(ms).toBeLessThanOrEqual(5_000);
   }
+});
+
+describe("a run's lines", () => {
+  const RESULT = { exitCode: 0 };
+  const ran = async (...chunks: string[]) => {
+    const output: string[] = [];
+    const http = { open: async () => new Response(bodyOf(...chunks)) } as unknown as HttpCaller;
+    const onOutput = (bytes: Uint8Array): void => void output.push(Buffer.from(bytes).toString());
+    const place = { server: "main", pane: "%1" };
+    const result = await runAndListen(http, place, { command: "true" }, { onOutput }, undefined).catch(
+      (error: TmuxwireError) => error.code,
+    );
+    return { output, result };
+  };
+
+  test("come in any pieces, and between empty ones", async () => {
+    const text = `{"typed":true}\n\n{"output":"${btoa("ab")}"}\n${JSON.stringify(RESULT)}\n`;
+    for (const chunks of [[text], text.split(""), [text.slice(0, 30), text.slice(30)]]) {
+      expect((await ran(...chunks)).result).toEqual(RESULT);
+    }
+  });
+
+  test("that end before the result, or within it, are a lost connection", async () => {
+    const lines = `{"typed":true}\n{"output":"aGk="}\n`;
+    for (const cut of ["", '{"exitC']) {
+      expect(await ran(lines, cut)).toEqual({ output: ["hi"], result: "DAEMON_UNREACHABLE" });
+    }
+  });
 });
