@@ -119,6 +119,14 @@ test.concurrent("a shell without an editor: what was typed before its prompt cam
   expect(shell.there("ours")).toBe(false);
 });
 
+/** Half a second of work in front of the prompt, all of it the shell's own. */
+const SLOW_PROMPT = {
+  bash: "PROMPT_COMMAND='for ((i=0;i<100000;i++)); do :; done'",
+  zsh: "precmd() { for ((i=0;i<500000;i++)); do :; done }",
+  fish: "function slow --on-event fish_prompt; for i in (seq 100000); end; end",
+  dash: "",
+};
+
 describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
   test("text behind the cursor is part of the line", async () => {
     await using shell = await withShell(command);
@@ -150,8 +158,10 @@ describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor'
     await shell.pane.input([{ kind: "text", text: "touch found_it\r" }]);
     await seen(() => shell.there("found_it"));
     rmSync(join(shell.directory, "found_it"));
-    // The shell reads again, at its next prompt.
+    // A run ends before its shell reads again. Until then, the terminal takes a C-r for its own (VREPRINT, termios(3)).
+    await shell.pane.run(SLOW_PROMPT[name]);
     await shell.pane.run("true");
+    await seen(async () => /[%#$>]$/.test((await shell.screen()).at(-1)?.trimEnd() ?? ""));
     await shell.pane.input([{ kind: "text", text: "\u0012found" }]);
     await seen(async () => /search[^]*found|found[^]*search/.test((await shell.screen()).join("\n")));
     expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({ code: "INCONSISTENT_STATE" });
