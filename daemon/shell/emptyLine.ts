@@ -21,8 +21,8 @@ import { isContinuation, type LinePlace, shellKind, type ShellKind, shellName } 
 
 /** Enough for start-up files that use the network, on a busy machine. */
 const PROMPT_MS = 10_000;
-/** A new pane starts its program well within this time. */
-const START_MS = 1_000;
+/** Even on an overloaded machine, a new pane starts its program within this time. */
+const START_MS = 3_000;
 /** A prompt is drawn at once; one that runs git in the background continues later. */
 const SETTLED_MS = 30;
 /** If nothing shows that a line editor reads, a row that looks like a prompt for this long is one. */
