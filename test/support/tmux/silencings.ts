@@ -46,21 +46,22 @@ interface Scene extends AsyncDisposable {
   readonly pane: PaneId;
 }
 
-async function scene(kind: SilencedKind, command: readonly string[], log?: (event: string) => void): Promise<Scene> {
+async function scene(
+  kind: SilencedKind,
+  command: readonly string[],
+  options: { readonly heartbeatMs?: number | undefined } = {},
+): Promise<Scene> {
   if (kind === "owned") {
-    const fixture = await ownedFixture();
+    const fixture = await ownedFixture(options);
     const session = await fixture.server.createSession({ name: "one", command });
     await fixture.server.createSession({ name: "two", command: ["cat"] });
     return { ...fixture, pane: session.activePane!, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
   }
-  const fixture = await guestFixture(
-    (socket) => {
-      // The base is on the oldest session.
-      if (kind === "guest") userSession(socket, "first");
-      userSession(socket, "one", command);
-    },
-    log === undefined ? {} : { log: (event) => log(event) },
-  );
+  const fixture = await guestFixture((socket) => {
+    // The base is on the oldest session.
+    if (kind === "guest") userSession(socket, "first");
+    userSession(socket, "one", command);
+  }, options);
   const user = kind === "attached" ? await userClient(fixture.socket, "one") : undefined;
   await eventually(() => fixture.server.findSession("one")?.activePane !== undefined);
   return {
@@ -78,11 +79,13 @@ interface Silenced {
   readonly printer: Printer;
   readonly silencing: Silencing;
   readonly rounds: number;
+  readonly heartbeatMs?: number | undefined;
 }
 
 /** Milliseconds from the moment before the command is started to the hole, or to the end of the stream, each round at another moment of a second. */
-export async function silencedMs({ kind, printer, silencing, rounds }: Silenced): Promise<readonly number[]> {
-  await using here = await scene(kind, script(PRINTERS[printer]));
+export async function silencedMs(wanted: Silenced): Promise<readonly number[]> {
+  const { kind, printer, silencing, rounds, heartbeatMs } = wanted;
+  await using here = await scene(kind, script(PRINTERS[printer]), { heartbeatMs });
   const { server, socket, pane } = here;
   const tmux = async (...args: readonly string[]): Promise<string> =>
     (await run("tmux", ["-u", "-S", socket.socketPath, ...args])).stdout;
