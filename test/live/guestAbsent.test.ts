@@ -76,7 +76,7 @@ test("no directory for the socket, as when nobody has used tmux since the machin
   // tmux makes the directory and the socket.
   mkdirSync(join(parent, `tmux-${process.getuid?.()}`), { mode: 0o700 });
   user.tmux("-S", socketPath, "-f", "/dev/null", "new-session", "-d", "-s", "main", "cat");
-  expect(await ready).toBeLessThan(3_000);
+  await ready;
   expect(server.findSession("main")).toBeDefined();
   user.tmux("-S", socketPath, "kill-server");
   await server.close();

@@ -43,11 +43,9 @@ async function serveWithPane(sandbox: CliSandbox) {
   return { daemon, url, client, tmuxPid, unix: { url: "http://localhost", socketPath: sandbox.socketPath } };
 }
 
-async function stop(daemon: Running): Promise<number> {
-  const startedMs = performance.now();
+async function stop(daemon: Running): Promise<void> {
   daemon.child.kill("SIGTERM");
   expect((await daemon.finished).code).toBe(0);
-  return performance.now() - startedMs;
 }
 
 /** A tmux that takes nothing: what is asked of it stays under way until the test ends. */
@@ -81,7 +79,7 @@ describe("SIGTERM", () => {
     await roundTrips(url);
     // The response on the socket says that the input before it has been taken.
     await expect(socket.resize("main", "nobody", 80, 24)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect(await stop(daemon)).toBeLessThan(2_000);
+    await stop(daemon);
     expect(await byPort).toMatchObject({ status: 503, json: { error: INDETERMINATE } });
     expect(await byUnix).toMatchObject({ status: 503, json: { error: INDETERMINATE } });
     expect(await bySocket).toMatchObject({ ...INDETERMINATE, message: expect.stringContaining("stopping") as string });
@@ -149,7 +147,7 @@ describe("SIGTERM while it starts", () => {
     await using sandbox = cliSandbox();
     const daemon = sandbox.start(everything(sandbox));
     await daemon.line(moment);
-    expect(await stop(daemon)).toBeLessThan(2_000);
+    await stop(daemon);
     expect(events(daemon.stderr())).toEqual(expect.arrayContaining(["daemon.stopping", "daemon.stopped"]));
   });
 });

@@ -6,9 +6,13 @@ import type { DyingServer } from "./paneDeaths.ts";
 
 const SESSIONS = ["a", "b"];
 
-export async function withDyingServer<T>(kind: "guest" | "owned", use: (scene: DyingServer) => Promise<T>): Promise<T> {
+export async function withDyingServer<T>(
+  kind: "guest" | "owned",
+  use: (scene: DyingServer) => Promise<T>,
+  heartbeatMs?: number,
+): Promise<T> {
   if (kind === "guest") {
-    await using fixture = await guestFixture(makeSessions);
+    await using fixture = await guestFixture(makeSessions, { heartbeatMs });
     const { server, socket } = fixture;
     return await use({
       server,
@@ -28,7 +32,7 @@ export async function withDyingServer<T>(kind: "guest" | "owned", use: (scene: D
       },
     });
   }
-  await using fixture = await ownedFixture();
+  await using fixture = await ownedFixture({ heartbeatMs });
   const { server, socket } = fixture;
   const populate = async (): Promise<void> => {
     await eventually(() => server.status().state === "ready" && server.sessions().length % 2 === 0);
