@@ -141,10 +141,14 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
     using found = scene(fixture.socket.directory);
     const { agents, changes, claude, pi } = found;
     agents.addServer("main", fixture.server);
+    // Its first act, whatever else the machine does: later ones are not taken for its own.
     start(fixture, "one", claude, "--launches");
     await eventually(() => agents.agents().length === 1);
     const launcher = one(agents);
     const { id, process } = launcher;
+    writeFileSync(join(fixture.socket.directory, "bin", "launch"), "");
+    await eventually(() => launcher.process.pid !== process.pid);
+    expect([launcher.id, launcher.endedUnixMs, agents.find(id)]).toEqual([id, undefined, launcher]);
     start(fixture, "two", claude);
     start(fixture, "three", pi);
     await eventually(() => agents.agents().length === 3);
@@ -154,9 +158,6 @@ describe.each(["owned", "guest"] as const)("on a server that is %s", (kind) => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(["claude", "claude-2", "pi"]);
-    writeFileSync(join(fixture.socket.directory, "bin", "launch"), "");
-    await eventually(() => launcher.process.pid !== process.pid);
-    expect([launcher.id, launcher.endedUnixMs, agents.find(id)]).toEqual([id, undefined, launcher]);
     agents.rename(launcher, "api");
     expect(() => agents.rename(agents.find("pi"), "api")).toThrow(/already/);
     for (const name of ["%5", "7", "resume", "", "a b", id]) {
