@@ -78,7 +78,7 @@ export interface Procfs {
   hasTerminalInputNow(pid: number): boolean | undefined;
   /** Its working directory; undefined for another user's process. */
   cwdNow(pid: number): string | undefined;
-  /** Its arguments, the program's name first; empty if it has none. */
+  /** Its arguments, the program's name first; undefined also while it becomes another program (execve(2)) and once it has ended. */
   words(pid: number): Promise<readonly string[] | undefined>;
   wordsNow(pid: number): readonly string[] | undefined;
   /** The variables that it was started with; undefined for another user's process. */
@@ -177,7 +177,9 @@ function isRunningNow(directory: string): boolean | undefined {
 
 const isAtIt = (state: string | undefined): boolean => state === "R" || state === "D";
 
-const wordsIn = (line: string | undefined): readonly string[] | undefined => line?.replace(/\0$/, "").split("\0");
+/** Every program has a first argument: a process without one is in the middle of execve(2), which takes a large one milliseconds. */
+const wordsIn = (line: string | undefined): readonly string[] | undefined =>
+  line === "" ? undefined : line?.replace(/\0$/, "").split("\0");
 
 function variablesIn(text: string | undefined): Readonly<Record<string, string>> | undefined {
   // The last one may be cut off.

@@ -51,6 +51,8 @@ async function examine(processes: Procfs, pid: number, names: ReadonlySet<string
     processes.words(pid),
     processes.children(pid),
   ]);
-  const isNamed = stat !== undefined && !hasEnded(stat) && isCalled(namesOf(stat.name, words ?? []), names);
-  return { isNamed, children };
+  if (stat === undefined || hasEnded(stat)) return { isNamed: false, children };
+  const isNamed = isCalled(namesOf(stat.name, words ?? []), names);
+  // What it becomes may be what is asked for.
+  return { isNamed, children: words === undefined ? undefined : children };
 }

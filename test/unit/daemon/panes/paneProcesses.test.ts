@@ -111,6 +111,20 @@ test("a pane whose process is gone runs nothing; a system without /proc does not
   expect(await paneRunsProgram(process.pid, new Set(["vim"]), procfs(join(directory, "no-proc")))).toBeUndefined();
 });
 
+test("a process that is becoming another program may become the one that is asked for", async () => {
+  const proc = join(directory, "becoming");
+  for (const pid of ["self", "7"]) mkdirSync(join(proc, pid, "task", "7"), { recursive: true });
+  writeFileSync(join(proc, "7", "task", "7", "children"), "");
+  writeFileSync(join(proc, "7", "cmdline"), "");
+  for (const [state, runs] of [
+    ["R", undefined],
+    ["Z", false],
+  ] as const) {
+    writeFileSync(join(proc, "7", "stat"), `7 (sh) ${state} 1 7`);
+    expect(await paneRunsProgram(7, claude, procfs(proc))).toBe(runs);
+  }
+});
+
 test("a kernel that does not list children tells only of the process itself", async () => {
   const proc = join(directory, "proc");
   for (const pid of ["self", "7"]) {
@@ -143,7 +157,7 @@ test.each<[string, (pid: number) => readonly number[], string, boolean | undefin
   const processes = {
     isThere: async () => true,
     stat: async (pid: number) => ({ name: `p${pid}`, state: seen.push(pid) > 0 ? "S" : "" }),
-    words: async () => undefined,
+    words: async () => ["sh"],
     children: async (pid: number) => below(pid),
   } as unknown as Procfs;
   expect(await paneRunsProgram(1, new Set([name]), processes)).toBe(found);
