@@ -154,6 +154,8 @@ test("a user's server lives while its sessions come and go in bursts beside a gu
   const left = socket.tmux("list-sessions").trim().split("\n").length;
   expect(left).toBeLessThan(81);
   // The panes of a session that has ended leave the inventory with the listing after it.
-  await eventually(() => server.sessions().length === left && server.panes().length === left);
-  await watchAll(server);
+  await eventually(async () => {
+    const isListed = server.sessions().length === left && server.panes().length === left;
+    return isListed && (await watchAll(server).then(() => true, ignore)) === true;
+  });
 });
