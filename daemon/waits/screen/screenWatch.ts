@@ -48,7 +48,7 @@ export class ScreenWatch {
     const begun = (capture: Capture): void => {
       this.beginning = new ScreenBeginning(capture);
       const { typed } = this.#options;
-      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
+      if (typed !== undefined) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
       whenBegun();
     };
     // Without a beginning nothing on the screen can be judged; whatever ends the pane ends the wait by itself.
@@ -87,7 +87,6 @@ export class ScreenWatch {
   }
 
   #found({ latch }: ScreenPattern, text: string): void {
-    if (this.#isOver || latch.match !== undefined) return;
     latch.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
   }
 
@@ -128,7 +127,7 @@ export class ScreenWatch {
 function withoutEcho(lines: Stretch, echo: ScreenEcho, echoes: Map<string, number>): Stretch[] {
   const parts: string[][] = [[]];
   for (const line of lines) {
-    const at = line === "" ? undefined : echo.echoAt(line);
+    const at = echo.echoAt(line);
     if (at === undefined) {
       parts.at(-1)?.push(line);
       continue;
@@ -178,7 +177,9 @@ export class ScreenEcho {
   readonly #beginning: string | undefined;
 
   constructor(typed: Uint8Array, prompt: string) {
-    const lines = typedLines(typed).map(({ characters }) => squeezed(characters.join("")));
+    const all = typedLines(typed).map(({ characters }) => squeezed(characters.join("")));
+    // What is typed of blanks only does not show as a line.
+    const lines = all.filter((line) => line !== "");
     for (const line of new Set(lines)) {
       const key = line.slice(-KEY_LENGTH);
       const same = this.#byEnd.get(key);

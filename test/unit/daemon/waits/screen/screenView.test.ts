@@ -104,6 +104,7 @@ describe("lines that show what was typed", () => {
     ["however long", `${"x y ".repeat(40)}z\r`, `$ ${"x y ".repeat(40)}z`, 2],
     ["whatever its blanks", "a\tb\r", "$ a       b", 2],
     ["wide characters count as one", "日本\r", "é$ 日本", 3],
+    ["a TAB by itself is no line", "\t", "$ needle", undefined],
     ["nothing like it", "ls\r", "total 4", undefined],
   ])("%s", (_name, typed, line, where) => {
     expect(at(typed, line)).toBe(where);
