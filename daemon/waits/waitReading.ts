@@ -176,7 +176,7 @@ export class WaitReading {
     scanMarks(source, Math.max(source.tailSeq, start - LEAD_BYTES), head, {
       mark: mark && ((seen, from, to) => void (from >= start && mark(seen, from, to))),
       bell: bell && ((at) => void (at >= start && bell(at))),
-      gap: (lost) => void (lost.from >= start && latch.missed(lost)),
+      gap: (lost) => void (lost.to > start && latch.missed({ ...lost, from: Math.max(lost.from, start) })),
     });
   }
 

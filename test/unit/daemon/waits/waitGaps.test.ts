@@ -178,6 +178,22 @@ test("what is missing in kept output is declared for a bell and a title as well"
   expect(gaps).toEqual([gapWithin("e1", { from: 8, to: 13, reason: "paused" })]);
 });
 
+test("a wait that begins within what is missing declares the rest of it, for text, a bell and a title, once", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.gap(100_000);
+  source.write("\u001b]2;idle\u0007DONE\u0007");
+  const title = literal("idle").pattern;
+  const from = { kind: "tail", lines: 9 } as const;
+  const { gaps } = await waits.wait(source, { ...literal("DONE"), bell: true, title, pane, from });
+  const { gaps: ofBell } = await waits.wait(source, { bell: true, from });
+  // A tail is searched for backwards, in pieces.
+  const begins = source.outputSeq - 65_536;
+  expect([gaps, ofBell]).toEqual(
+    Array.from({ length: 2 }, () => [gapWithin("e1", { from: begins, to: 100_000, reason: "paused" })]),
+  );
+});
+
 test.each(["user$ ", "\u001b[?2004huser$ "])(
   "a prompt %j before a gap is not at the end of the output; one behind it is",
   async (before) => {
