@@ -207,13 +207,12 @@ export class WaitReading {
 
   /** Called once, when the wait is over. */
   onEnd(cleanUp: () => void): void {
-    if (this.#isOver) cleanUp();
-    else this.#cleanUps.push(cleanUp);
+    this.#cleanUps.push(cleanUp);
   }
 
   end(): void {
     this.#isOver = true;
-    for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+    for (const cleanUp of this.#cleanUps) cleanUp();
   }
 
   #compiled(analysis: RegexAnalysis): CompiledRegex {
