@@ -166,6 +166,20 @@ test("a wait declares only what is missing after its start, once", async () => {
   expect(gaps).toEqual(lost.map((gap) => gapWithin("e1", gap)));
 });
 
+test("of gaps without end a wait keeps the first ones, and each is counted once", async () => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, { ...literal("DONE"), bell: true });
+  for (let index = 0; index < 40; index++) {
+    source.gap(1);
+    source.write(".");
+    await turns(1);
+  }
+  source.write("DONE\u0007");
+  const { gaps } = await wait;
+  expect(gaps.map(({ from }) => from.outputSeq)).toEqual(Array.from({ length: 32 }, (_, index) => index * 2));
+  expect(waits.metrics().wait_gaps_total).toBe(32);
+});
+
 test("what is missing in kept output is declared for a bell and a title as well", async () => {
   const { source, waits } = waitBench();
   source.gap(3);
