@@ -32,6 +32,18 @@ test("a title of before the input does not count, however late tmux tells of it;
   ]);
 });
 
+test("a title that was being set when something was typed does not count", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.write("\u001b]2;id");
+  const wait = waits.sendAndWait(source, { title: idle, pane }, send);
+  await turns();
+  source.write("le\u0007");
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\u001b]2;idle\u0007");
+  expect((await wait).matched[0]?.from?.outputSeq).toBe(9);
+});
+
 test("a title beside alternatives, by a regular expression, and what was missed is declared", async () => {
   const { source, waits, clock } = waitBench();
   const pane = new FakeWaitPane(source);
