@@ -121,6 +121,24 @@ test("a cursor that is put back stands still, and so does nothing else; looks ar
   expect(source.listeners).toBe(0);
 });
 
+test("waits that join others look when the first of all can be over, and not when they begin", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const waiting: ReturnType<typeof waits.wait>[] = [];
+  for (const cursorStillSec of [3, 2, 1]) {
+    waiting.push(waits.wait(source, { cursorStillSec, pane, timeoutMs: 60_000 }));
+    await turns();
+  }
+  expect(pane.captures).toBe(1);
+  for (const wait of waiting.toReversed()) {
+    clock.advanceMs(999);
+    expect(await outcomeOf(wait)).toBe("pending");
+    clock.advanceMs(1);
+    expect(await outcomeOf(wait)).toMatchObject({ matched: [{ predicate: "cursor" }] });
+  }
+  expect(pane.captures).toBe(4);
+});
+
 test("a level: what moves it before the wait ends begins anew, and it costs nothing while nothing is printed", async () => {
   const { source, waits, clock } = waitBench();
   const pane = new FakeWaitPane(source);
