@@ -43,10 +43,7 @@ export class ScreenCaptures {
   /** @param whenBegun called when the beginning is known; output may have come and paused before */
   add(watch: ScreenWatch, whenBegun: () => void): void {
     this.#watches.add(watch);
-    watch.begin(() => {
-      this.#seenSeq = Math.min(this.#seenSeq, watch.beginning?.outputSeq ?? 0);
-      whenBegun();
-    });
+    watch.begin(whenBegun);
   }
 
   remove(watch: ScreenWatch): void {
@@ -62,12 +59,7 @@ export class ScreenCaptures {
   pause(): void {
     this.#hasPaused = this.#isProbing;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
-    const { clock, scheduler } = this.#host;
-    if (clock.nowMs() >= this.#nextMs) {
-      this.#probe();
-      return;
-    }
-    this.#timer = scheduler.at(this.#nextMs, () => {
+    this.#timer = this.#host.scheduler.at(this.#nextMs, () => {
       this.#timer = undefined;
       this.#probe();
     });

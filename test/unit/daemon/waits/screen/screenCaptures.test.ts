@@ -259,3 +259,36 @@ test("output that a capture may not show is looked at with the next one", async 
   captures[2]!("$ needle");
   expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
 });
+
+test.each([
+  ["that show the same moment", "", true],
+  ["between which something was printed", "y", false],
+])("rows that tmux wrapped are one line by two captures %s", async (_which, printed, isFound) => {
+  const { source, waits, captures, asked, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("");
+  await turns();
+  source.write("x");
+  await pass(200);
+  const row = "need".padStart(40);
+  captures[1]!("", { lines: [row, "le"] });
+  source.write(printed);
+  await turns();
+  expect(asked[2]).toEqual({ lines: 1, whole: true, joinWrapped: true });
+  captures[2]!("", { lines: [`${row}le`] });
+  expect((await outcomeOf(wait)) !== "pending").toBe(isFound);
+});
+
+test("a wait whose beginning tmux does not tell holds up no other", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { ...literal("never"), screen }).catch(() => undefined);
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[1]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  captures[2]!("$ needle");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
+});
