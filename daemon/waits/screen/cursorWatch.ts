@@ -82,7 +82,7 @@ export class CursorWatch {
 
   /** The next probe: soon when something was printed, else when the first wait can be over. */
   #plan(): void {
-    if (this.#isProbing || this.#members.size === 0) return;
+    if (this.#isProbing) return;
     const soonestMs = this.#beganMs + PROBE_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);

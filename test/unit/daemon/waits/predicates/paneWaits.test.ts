@@ -32,6 +32,20 @@ test("a title of before the input does not count, however late tmux tells of it;
   ]);
 });
 
+test("the title that a pane has when a wait begins counts, and what else the program tells is no title", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.title = "busy";
+  const wait = waits.wait(source, { title: idle, pane });
+  await turns();
+  source.write("\u001b]133;A\u0007\u001b[?2004h$ ");
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\u001b]2;idle\u0007");
+  expect((await wait).matched).toMatchObject([{ text: "idle" }]);
+  pane.title = "idle";
+  expect((await waits.wait(source, { title: idle, pane })).matched).toEqual([{ predicate: "title", text: "idle" }]);
+});
+
 test("a title that was being set when something was typed does not count", async () => {
   const { source, waits } = waitBench();
   const pane = new FakeWaitPane(source);
@@ -137,6 +151,45 @@ test("waits that join others look when the first of all can be over, and not whe
     expect(await outcomeOf(wait)).toMatchObject({ matched: [{ predicate: "cursor" }] });
   }
   expect(pane.captures).toBe(4);
+});
+
+test("a cursor is not looked at for nobody, and who begins to wait meanwhile takes the look under way", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const request = { cursorStillSec: 1, pane, timeoutMs: 60_000 };
+  // The pane stays watched.
+  waits.wait(source, { exit: true }).catch(() => undefined);
+  for (const isJoined of [false, true]) {
+    const leaving = new AbortController();
+    const before = pane.captures;
+    waits.wait(source, request, { signal: leaving.signal }).catch(() => undefined);
+    leaving.abort();
+    source.write("x");
+    const joined = isJoined ? waits.wait(source, request) : undefined;
+    await turns();
+    expect(pane.captures).toBe(before + 1);
+    clock.advanceMs(1_000);
+    await turns();
+    expect(pane.captures).toBe(before + (isJoined ? 2 : 1));
+    expect((await joined)?.elapsedMs).toBe(isJoined ? 1_000 : undefined);
+    expect(source.listeners).toBe(1);
+  }
+});
+
+test("a look at the cursor that may not show all output says nothing, and is repeated", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.exact = false;
+  const wait = waits.wait(source, { cursorStillSec: 1, pane, timeoutMs: 60_000 });
+  for (let look = 1; look <= 20; look += 1) {
+    await turns(1);
+    expect(pane.captures).toBe(look);
+    clock.advanceMs(100);
+  }
+  expect(await outcomeOf(wait)).toBe("pending");
+  pane.exact = true;
+  clock.advanceMs(100);
+  expect((await wait).elapsedMs).toBe(2_100);
 });
 
 test("a level: what moves it before the wait ends begins anew, and it costs nothing while nothing is printed", async () => {

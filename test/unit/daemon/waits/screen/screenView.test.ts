@@ -103,7 +103,12 @@ describe("lines that show what was typed", () => {
     ["at the start", "ls\r", "ls", 0],
     ["behind letters it is output", "ls\r", "tools", undefined],
     ["behind one letter it is output", "ls\r", "als", undefined],
-    ["each of two that end alike", "one of long lines\rtwo of long lines\r", "> one of long lines", 2],
+    [
+      "each of two that end alike",
+      "one of the same endings\rtwo of the same endings\r",
+      "> one of the same endings",
+      2,
+    ],
     ["with other text behind, at the prompt where typing began", "ls\r", "$ ls -la suggested", 2],
     ["with other text behind, elsewhere", "ls\r", "% ls -la", undefined],
     ["any line of several", "one\rtwo\r", "> two", 2],
