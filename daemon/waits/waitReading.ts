@@ -179,7 +179,7 @@ export class WaitReading {
       gap: (lost) => void (lost.to > start && latch.missed({ ...lost, from: Math.max(lost.from, start) })),
     });
     this.onEnd(trackerOf(source).follow(after(since)));
-    if (start < head) scanMarks(source, Math.max(source.tailSeq, start - LEAD_BYTES), head, after(start));
+    if (start < head) scanMarks(source, start - LEAD_BYTES, head, after(start));
   }
 
   /** Every predicate has said what it looks for. */

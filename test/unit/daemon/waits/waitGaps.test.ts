@@ -1,5 +1,6 @@
 /** What a wait has not seen is declared, and nothing matches across it. */
 import { expect, test } from "vitest";
+import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
 import { gapWithin } from "../../../../protocol/position.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeWaitPane } from "../../../support/tmux/fakeWaitPane.ts";
@@ -164,6 +165,23 @@ test("a wait declares only what is missing after its start, once", async () => {
   const { gaps } = await wait;
   const lost = [...pauses, { from: 100, to: source.tailSeq, reason: "evicted" }] as const;
   expect(gaps).toEqual(lost.map((gap) => gapWithin("e1", gap)));
+});
+
+test("a bell, a title and a gap before a wait's start are not its own, and those at its start are", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.gap(5);
+  source.write("\u0007\u001b]2;idle\u0007");
+  const wait = (start: number, what: WaitRequest): Promise<unknown> => {
+    const from = { kind: "position", position: { epoch: source.epoch, outputSeq: start } } as const;
+    return outcomeOf(waits.wait(source, { ...what, pane, from }));
+  };
+  const title = { title: literal("idle").pattern };
+  expect(await wait(4, { bell: true })).toMatchObject({ gaps: [{ from: { outputSeq: 4 } }] });
+  expect(await wait(5, { bell: true })).toMatchObject({ gaps: [], matched: [{ from: { outputSeq: 5 } }] });
+  expect(await wait(6, { bell: true })).toBe("pending");
+  expect(await wait(6, title)).toMatchObject({ matched: [{ from: { outputSeq: 6 } }] });
+  expect(await wait(7, title)).toBe("pending");
 });
 
 test("of gaps without end a wait keeps the first ones, and each is counted once", async () => {

@@ -84,6 +84,19 @@ test("a title beside alternatives, by a regular expression, and what was missed 
   expect([pane.watchers, source.listeners]).toEqual([0, 0]);
 });
 
+test("however many titles a regex was tried on, it is tried on the next", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const wait = waits.wait(source, { title: { kind: "regex", text: "^done [0-9]+$" }, pane });
+  await eventually(() => pane.watchers === 1);
+  for (let part = 0; part < 100; part += 1) {
+    source.write("\u001b]2;building\u0007");
+    await turns(1);
+  }
+  source.write("\u001b]2;done 100\u0007");
+  expect(await wait).toMatchObject({ matched: [{ text: "done 100" }], gaps: [] });
+});
+
 test("of titles that come faster than a regex is tried the first and the newest count, and the rest is declared", async () => {
   const { source, waits } = waitBench();
   const pane = new FakeWaitPane(source);

@@ -280,6 +280,22 @@ test.each([
   expect((await outcomeOf(wait)) !== "pending").toBe(isFound);
 });
 
+test("a prompt is not looked for on the screen", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { prompt: true, screen }).catch(() => undefined);
+  await turns();
+  expect(captures).toHaveLength(0);
+  const wait = waits.wait(source, { prompt: true, ...literal("needle"), screen, timeoutMs: 1_000 });
+  await turns();
+  captures[0]!("");
+  await turns();
+  source.write("x");
+  await pass(200);
+  captures[1]!("needle$ ");
+  await pass(800);
+  expect((await errorOf(wait)).details).toMatchObject({ predicates: { pattern: true, prompt: false } });
+});
+
 test("a wait whose beginning tmux does not tell holds up no other", async () => {
   const { source, waits, captures, screen, pass } = screenBench();
   waits.wait(source, { ...literal("never"), screen }).catch(() => undefined);
