@@ -2,7 +2,9 @@
  * Who may still wait: the limits of seed 002 §8.3, counted from admission until the wait is over, and what an admitted
  * request holds meanwhile.
  */
+import { setMaxListeners } from "node:events";
 import { AppError } from "../../protocol/errors.ts";
+import { untilAborted } from "../time/within.ts";
 import type { RegexAnalysis } from "./regex/regexAnalysis.ts";
 import { type CompiledRegex, type RegexEngine, regexUnavailable } from "./regex/regexEngine.ts";
 import type { WaitMetrics } from "./waitHost.ts";
@@ -124,19 +126,33 @@ export class AdmittedRequest {
     return this.#toPrepare().length > 0;
   }
 
-  /** Compiles its regexes and prepares its predicates. A failure releases all. @throws AppError (rejects) */
-  async prepare(): Promise<void> {
+  /** Compiles its regexes and prepares its predicates. A failure or an abort releases all. @throws AppError (rejects) */
+  async prepare(signal: AbortSignal | undefined): Promise<void> {
     const known = new Map<CheckedPredicate, Partial<Disposable>>();
     this.known = known;
+    // One caller may hold hundreds of waits with one signal.
+    if (signal !== undefined) setMaxListeners(0, signal);
     try {
-      for (const regex of this.regexes.values()) await regex.ready;
-      for (const predicate of this.#toPrepare()) {
-        const prepared = await predicate.row.prepare?.(predicate.checked, this.request.pane!);
-        if (prepared !== undefined) known.set(predicate, prepared);
-      }
+      await untilAborted<void>(signal, (resolve, reject) => {
+        this.#prepare(known).then(resolve, reject);
+        return () => undefined;
+      });
     } catch (error) {
       this.release();
       throw error;
+    }
+  }
+
+  async #prepare(known: Map<CheckedPredicate, Partial<Disposable>>): Promise<void> {
+    for (const regex of this.regexes.values()) await regex.ready;
+    for (const predicate of this.#toPrepare()) {
+      const prepared = await predicate.row.prepare?.(predicate.checked, this.request.pane!);
+      if (this.known !== known) {
+        // The caller has left while it was prepared.
+        prepared?.[Symbol.dispose]?.();
+        return;
+      }
+      if (prepared !== undefined) known.set(predicate, prepared);
     }
   }
 

@@ -72,7 +72,7 @@ export class WaitManager {
     try {
       const admitted = this.#admit(source, request, share);
       const arm = (): Promise<WaitResult> => this.#arm(source, admitted, options, undefined).result;
-      return admitted.needsPreparation ? admitted.prepare().then(arm) : arm();
+      return admitted.needsPreparation ? admitted.prepare(options.signal).then(arm) : arm();
     } catch (error) {
       return Promise.reject(error);
     }
@@ -96,7 +96,7 @@ export class WaitManager {
   ): Promise<WaitResult> {
     options.signal?.throwIfAborted();
     const admitted = this.#admit(source, request);
-    await admitted.prepare();
+    await admitted.prepare(options.signal);
     const isShell = await isShellReading(source, request);
     // The fallback for a sender that never calls back: the wait then begins before the send.
     const before = source.outputSeq;

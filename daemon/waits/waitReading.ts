@@ -169,15 +169,17 @@ export class WaitReading {
   /** Reads what is retained from the wait's start on, then what comes, until the wait is over. */
   watchMarks({ mark, bell }: MarkHandlers, latch: Latch): void {
     const { source } = this;
-    const { start } = this.moment;
+    const { start, isForSend } = this.moment;
     const head = source.outputSeq;
-    this.onEnd(trackerOf(source).follow({ mark, bell, gap: latch.missed }));
-    if (start >= head) return;
-    scanMarks(source, Math.max(source.tailSeq, start - LEAD_BYTES), head, {
-      mark: mark && ((seen, from, to) => void (from >= start && mark(seen, from, to))),
-      bell: bell && ((at) => void (at >= start && bell(at))),
-      gap: (lost) => void (lost.from >= start && latch.missed(lost)),
+    // What had begun when something was typed is no response to it.
+    const since = isForSend ? start : -Infinity;
+    const after = (least: number): MarkHandlers => ({
+      mark: mark && ((seen, from, to) => void (from >= least && mark(seen, from, to))),
+      bell: bell && ((at) => void (at >= least && bell(at))),
+      gap: (lost) => void (lost.to > start && latch.missed({ ...lost, from: Math.max(lost.from, start) })),
     });
+    this.onEnd(trackerOf(source).follow(after(since)));
+    if (start < head) scanMarks(source, start - LEAD_BYTES, head, after(start));
   }
 
   /** Every predicate has said what it looks for. */
@@ -207,13 +209,12 @@ export class WaitReading {
 
   /** Called once, when the wait is over. */
   onEnd(cleanUp: () => void): void {
-    if (this.#isOver) cleanUp();
-    else this.#cleanUps.push(cleanUp);
+    this.#cleanUps.push(cleanUp);
   }
 
   end(): void {
     this.#isOver = true;
-    for (const cleanUp of this.#cleanUps.splice(0)) cleanUp();
+    for (const cleanUp of this.#cleanUps) cleanUp();
   }
 
   #compiled(analysis: RegexAnalysis): CompiledRegex {

@@ -56,7 +56,9 @@ export class CursorWatch {
   }
 
   add(member: Member): () => void {
-    if (this.#members.size === 0) {
+    const isFirst = this.#members.size === 0;
+    this.#members.add(member);
+    if (isFirst) {
       const plan = (): void => this.#plan();
       this.#unfollow = this.#source.subscribe({
         advanced: plan,
@@ -66,9 +68,10 @@ export class CursorWatch {
       });
       // What it did while it was not watched is unknown.
       this.#cell = undefined;
+      this.#probe();
+    } else {
+      this.#plan();
     }
-    this.#members.add(member);
-    this.#probe();
     return () => {
       if (!this.#members.delete(member) || this.#members.size > 0) return;
       this.#unfollow?.();
@@ -79,7 +82,7 @@ export class CursorWatch {
 
   /** The next probe: soon when something was printed, else when the first wait can be over. */
   #plan(): void {
-    if (this.#isProbing || this.#members.size === 0) return;
+    if (this.#isProbing) return;
     const soonestMs = this.#beganMs + PROBE_EVERY_MS;
     const wantedMs = this.isCurrent ? this.#dueMs() : soonestMs;
     const dueMs = Math.max(wantedMs, soonestMs);

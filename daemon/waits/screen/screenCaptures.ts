@@ -4,7 +4,7 @@
  * `CAPTURE_EVERY_MS`: a program that animates without end costs ten captures a second, one that floods costs none.
  */
 import type { Timer } from "../../time/clock.ts";
-import type { OutputSource } from "../../tmux/outputSource.ts";
+import { type OutputSource, slicesOf } from "../../tmux/outputSource.ts";
 import type { WaitHost } from "../waitHost.ts";
 import { mayWrap, type ScreenView, wrapsOf } from "./screenView.ts";
 import type { ScreenWatch } from "./screenWatch.ts";
@@ -15,6 +15,7 @@ const MAX_HISTORY_ROWS = 1_000;
 /** Output that is searched for a cleared screen. */
 const MAX_SINCE_BYTES = 65_536;
 const LF = 0x0a;
+const NOTHING = new Uint8Array(0);
 
 export class ScreenCaptures {
   readonly #host: WaitHost;
@@ -42,10 +43,7 @@ export class ScreenCaptures {
   /** @param whenBegun called when the beginning is known; output may have come and paused before */
   add(watch: ScreenWatch, whenBegun: () => void): void {
     this.#watches.add(watch);
-    watch.begin(() => {
-      this.#seenSeq = Math.min(this.#seenSeq, watch.beginning?.outputSeq ?? 0);
-      whenBegun();
-    });
+    watch.begin(whenBegun);
   }
 
   remove(watch: ScreenWatch): void {
@@ -61,12 +59,7 @@ export class ScreenCaptures {
   pause(): void {
     this.#hasPaused = this.#isProbing;
     if (!this.isWanted || this.#timer !== undefined || this.#isProbing) return;
-    const { clock, scheduler } = this.#host;
-    if (clock.nowMs() >= this.#nextMs) {
-      this.#probe();
-      return;
-    }
-    this.#timer = scheduler.at(this.#nextMs, () => {
+    this.#timer = this.#host.scheduler.at(this.#nextMs, () => {
       this.#timer = undefined;
       this.#probe();
     });
@@ -97,43 +90,40 @@ export class ScreenCaptures {
     }
     this.#isProbing = true;
     this.#nextMs = this.#host.clock.nowMs() + CAPTURE_EVERY_MS;
-    this.#capture(first.view, Math.max(1, this.#rowsSince(seen))).then(over, over);
+    this.#capture(first.view, this.#rowsSince(seen)).then(over, over);
   }
 
   async #capture(view: ScreenView, lines: number): Promise<void> {
+    const askedSeq = this.#source.outputSeq;
     const now = await view.capture({ lines, whole: true });
     let wraps: boolean[] = [];
     if (now.lines.some((row) => mayWrap(row, now.cols))) {
       const joined = await view.capture({ lines, whole: true, joinWrapped: true });
       if (joined.position.outputSeq === now.position.outputSeq) wraps = wrapsOf(now.lines, joined.lines);
     }
-    const seenSeq = now.position.outputSeq;
+    // One that is not exact may show no more than what had come when it was asked for.
+    const seenSeq = now.exact ? now.position.outputSeq : askedSeq;
     this.#seenSeq = seenSeq;
     for (const watch of this.#watches) {
       const beginSeq = watch.beginning?.outputSeq ?? Infinity;
       // One that began while the rows were being asked for would take what stood there before for new.
-      if (beginSeq <= seenSeq) watch.judge(now, this.#outputSince(beginSeq), wraps);
+      if (beginSeq <= seenSeq) watch.judge(now, this.#output(beginSeq, seenSeq), wraps);
     }
   }
 
-  /** Rows that the output from `seq` on may have pushed off the screen. */
+  /** Rows that the output from `seq` on may have pushed off the screen, one at least: any number where it is not known. */
   #rowsSince(seq: number): number {
     let rows = 0;
-    for (const bytes of this.#read(seq)) for (const byte of bytes) if (byte === LF) rows += 1;
-    return Math.min(MAX_HISTORY_ROWS, rows);
-  }
-
-  #outputSince(seq: number): string {
-    return Buffer.concat([...this.#read(Math.max(seq, this.#source.outputSeq - MAX_SINCE_BYTES))]).toString("latin1");
-  }
-
-  *#read(seq: number): Iterable<Uint8Array> {
-    const source = this.#source;
-    for (let at = Math.max(seq, source.tailSeq); ;) {
-      const slice = source.read(at);
-      if (slice.kind === "end") return;
-      if (slice.kind === "bytes") yield slice.bytes;
-      at = slice.kind === "bytes" ? slice.to : slice.gap.to;
+    for (const slice of slicesOf(this.#source, seq)) {
+      if (slice.kind === "gap") return MAX_HISTORY_ROWS;
+      for (const byte of slice.bytes) if (byte === LF) rows += 1;
     }
+    return Math.max(1, Math.min(MAX_HISTORY_ROWS, rows));
+  }
+
+  /** What comes after a capture is not in it: a screen that is cleared then is not the one that was captured. */
+  #output(from: number, to: number): string {
+    const known = [...slicesOf(this.#source, Math.max(from, to - MAX_SINCE_BYTES), to)];
+    return Buffer.concat(known.map((slice) => (slice.kind === "gap" ? NOTHING : slice.bytes))).toString("latin1");
   }
 }

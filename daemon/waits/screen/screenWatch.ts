@@ -48,7 +48,7 @@ export class ScreenWatch {
     const begun = (capture: Capture): void => {
       this.beginning = new ScreenBeginning(capture);
       const { typed } = this.#options;
-      if (typed !== undefined && typed.length > 0) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
+      if (typed !== undefined) this.#echo = new ScreenEcho(typed, this.beginning.prompt);
       whenBegun();
     };
     // Without a beginning nothing on the screen can be judged; whatever ends the pane ends the wait by itself.
@@ -58,7 +58,7 @@ export class ScreenWatch {
   /** @param since output since the beginning, @param wraps by row */
   judge(now: Capture, since: string, wraps: readonly boolean[]): void {
     const { beginning } = this;
-    if (this.#isOver || beginning === undefined) return;
+    if (beginning === undefined) return;
     if (beginning.isOfAnotherSize(now)) {
       this.beginning = new ScreenBeginning(now);
       return;
@@ -87,7 +87,6 @@ export class ScreenWatch {
   }
 
   #found({ latch }: ScreenPattern, text: string): void {
-    if (this.#isOver || latch.match !== undefined) return;
     latch.found({ text: cut(text, this.#options.maxMatchBytes), on: "screen" });
   }
 
@@ -96,7 +95,7 @@ export class ScreenWatch {
     if (this.hasEchoMatched) return;
     this.#search(pattern, line, 0, (text, index) => {
       if (index + Array.from(text).length > at) this.hasEchoMatched = true;
-      else if (at > 0) this.#search(pattern, line, at, () => (this.hasEchoMatched = true));
+      else this.#search(pattern, line, at, () => (this.hasEchoMatched = true));
     });
   }
 
@@ -128,7 +127,7 @@ export class ScreenWatch {
 function withoutEcho(lines: Stretch, echo: ScreenEcho, echoes: Map<string, number>): Stretch[] {
   const parts: string[][] = [[]];
   for (const line of lines) {
-    const at = line === "" ? undefined : echo.echoAt(line);
+    const at = echo.echoAt(line);
     if (at === undefined) {
       parts.at(-1)?.push(line);
       continue;
@@ -136,7 +135,7 @@ function withoutEcho(lines: Stretch, echo: ScreenEcho, echoes: Map<string, numbe
     echoes.set(line, at);
     parts.push([]);
   }
-  return parts.filter((part) => part.length > 0);
+  return parts;
 }
 
 /** A stretch as text for RE2, cut between lines where it is long. */
@@ -178,7 +177,9 @@ export class ScreenEcho {
   readonly #beginning: string | undefined;
 
   constructor(typed: Uint8Array, prompt: string) {
-    const lines = typedLines(typed).map(({ characters }) => squeezed(characters.join("")));
+    const all = typedLines(typed).map(({ characters }) => squeezed(characters.join("")));
+    // What is typed of blanks only does not show as a line.
+    const lines = all.filter((line) => line !== "");
     for (const line of new Set(lines)) {
       const key = line.slice(-KEY_LENGTH);
       const same = this.#byEnd.get(key);
@@ -192,7 +193,7 @@ export class ScreenEcho {
   /** At which character (code point) of `line` an echo begins; undefined when it shows none. */
   echoAt(line: string): number | undefined {
     const text = squeezed(line);
-    for (let length = Math.min(KEY_LENGTH, text.length); length > 0; length -= 1) {
+    for (let length = KEY_LENGTH; length > 0; length -= 1) {
       for (const typed of this.#byEnd.get(text.slice(-length)) ?? []) {
         if (text.endsWith(typed) && !isWord(lastCharacter(text.slice(0, -typed.length))))
           return positionOf(line, typed);
@@ -210,7 +211,7 @@ function positionOf(line: string, tail: string): number {
   const characters = Array.from(line);
   let left = Array.from(tail).length;
   let at = characters.length;
-  while (left > 0 && at > 0) {
+  while (left > 0) {
     at -= 1;
     if (!/\s/u.test(characters[at] ?? "")) left -= 1;
   }

@@ -84,23 +84,21 @@ export class LiteralWatch implements LiteralWatcher {
 
   /** Where it is watched from now on. */
   attach(text: PlainText, literals: LiteralSet): void {
-    this.detach();
     this.#text = text;
     this.#literals = literals;
   }
 
   detach(): void {
     this.#literals?.unwatch(this.bytes, this);
-    this.#literals = undefined;
+    this.#text = undefined;
   }
 
   literalFound(from: number, to: number): void {
     const text = this.#text;
-    if (text === undefined || this.#literals === undefined || text.sourceOf(from) < this.start) return;
+    if (text === undefined || text.sourceOf(from) < this.start) return;
     const found = foundText(text, from, to, this.#maxMatchBytes);
     if (found.to > this.visibleTo) return;
     // Notify the caller first; detaching can wait.
-    this.#text = undefined;
     this.latch.found(found);
     this.detach();
   }
@@ -108,7 +106,7 @@ export class LiteralWatch implements LiteralWatcher {
   /** Searches between two source positions, a stretch that no scan has offered to this watch. */
   search(from: number, to: number): void {
     const text = this.#text;
-    if (text === undefined || this.#literals === undefined) return;
+    if (text === undefined) return;
     const start = text.offsetOf(from);
     const at = text.view(start, text.offsetOf(to)).indexOf(this.bytes);
     if (at < 0) return;

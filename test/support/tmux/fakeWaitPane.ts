@@ -15,6 +15,8 @@ export class FakeWaitPane implements WaitPane {
   cursor = { col: 0, row: 0 };
   historyLines = 0;
   captures = 0;
+  /** Other panes print as well. */
+  exact = true;
   /** Of the next captures, this many fail. */
   failures = 0;
   watchers = 0;
@@ -61,9 +63,9 @@ export class FakeWaitPane implements WaitPane {
   }
 
   #capture(): Capture {
-    const { cursor, historyLines } = this;
+    const { cursor, historyLines, exact } = this;
     const position = { epoch: this.#source.epoch, outputSeq: this.#source.outputSeq };
-    return { lines: [], position, exact: true, cols: 80, rows: 24, cursor, alternateScreen: false, historyLines };
+    return { lines: [], position, exact, cols: 80, rows: 24, cursor, alternateScreen: false, historyLines };
   }
 }
 

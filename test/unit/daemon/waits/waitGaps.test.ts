@@ -1,5 +1,6 @@
 /** What a wait has not seen is declared, and nothing matches across it. */
 import { expect, test } from "vitest";
+import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
 import { gapWithin } from "../../../../protocol/position.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { FakeWaitPane } from "../../../support/tmux/fakeWaitPane.ts";
@@ -166,6 +167,37 @@ test("a wait declares only what is missing after its start, once", async () => {
   expect(gaps).toEqual(lost.map((gap) => gapWithin("e1", gap)));
 });
 
+test("a bell, a title and a gap before a wait's start are not its own, and those at its start are", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.gap(5);
+  source.write("\u0007\u001b]2;idle\u0007");
+  const wait = (start: number, what: WaitRequest): Promise<unknown> => {
+    const from = { kind: "position", position: { epoch: source.epoch, outputSeq: start } } as const;
+    return outcomeOf(waits.wait(source, { ...what, pane, from }));
+  };
+  const title = { title: literal("idle").pattern };
+  expect(await wait(4, { bell: true })).toMatchObject({ gaps: [{ from: { outputSeq: 4 } }] });
+  expect(await wait(5, { bell: true })).toMatchObject({ gaps: [], matched: [{ from: { outputSeq: 5 } }] });
+  expect(await wait(6, { bell: true })).toBe("pending");
+  expect(await wait(6, title)).toMatchObject({ matched: [{ from: { outputSeq: 6 } }] });
+  expect(await wait(7, title)).toBe("pending");
+});
+
+test("of gaps without end a wait keeps the first ones, and each is counted once", async () => {
+  const { source, waits } = waitBench();
+  const wait = waits.wait(source, { ...literal("DONE"), bell: true });
+  for (let index = 0; index < 40; index++) {
+    source.gap(1);
+    source.write(".");
+    await turns(1);
+  }
+  source.write("DONE\u0007");
+  const { gaps } = await wait;
+  expect(gaps.map(({ from }) => from.outputSeq)).toEqual(Array.from({ length: 32 }, (_, index) => index * 2));
+  expect(waits.metrics().wait_gaps_total).toBe(32);
+});
+
 test("what is missing in kept output is declared for a bell and a title as well", async () => {
   const { source, waits } = waitBench();
   source.gap(3);
@@ -176,6 +208,22 @@ test("what is missing in kept output is declared for a bell and a title as well"
   const from = { kind: "position", position: { epoch: source.epoch, outputSeq } } as const;
   const { gaps } = await waits.wait(source, { bell: true, from });
   expect(gaps).toEqual([gapWithin("e1", { from: 8, to: 13, reason: "paused" })]);
+});
+
+test("a wait that begins within what is missing declares the rest of it, for text, a bell and a title, once", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.gap(100_000);
+  source.write("\u001b]2;idle\u0007DONE\u0007");
+  const title = literal("idle").pattern;
+  const from = { kind: "tail", lines: 9 } as const;
+  const { gaps } = await waits.wait(source, { ...literal("DONE"), bell: true, title, pane, from });
+  const { gaps: ofBell } = await waits.wait(source, { bell: true, from });
+  // A tail is searched for backwards, in pieces.
+  const begins = source.outputSeq - 65_536;
+  expect([gaps, ofBell]).toEqual(
+    Array.from({ length: 2 }, () => [gapWithin("e1", { from: begins, to: 100_000, reason: "paused" })]),
+  );
 });
 
 test.each(["user$ ", "\u001b[?2004huser$ "])(

@@ -1,6 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { PaneStream } from "../../../../daemon/panes/paneStream.ts";
+import type { ReadinessWatcher } from "../../../../daemon/readiness/readiness.ts";
+import type { WaitManager } from "../../../../daemon/waits/waitManager.ts";
 import type { WaitFrom } from "../../../../daemon/waits/waitRequest.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import type { MemorySource } from "../../../support/daemon/memorySource.ts";
@@ -416,6 +418,36 @@ test("a caller that leaves frees its wait at once", async () => {
   expect(clock.pendingTimers).toBe(0);
   expect((await errorOf(wait)).name).toBe("AbortError");
 });
+
+test.each<[string, (waits: WaitManager, ...given: Parameters<WaitManager["wait"]>) => Promise<unknown>]>([
+  ["a wait", (waits, ...given) => waits.wait(...given)],
+  ["a wait that types", (waits, source, request, options) => waits.sendAndWait(source, request, never, options)],
+])(
+  "a caller that leaves while tmux is asked for %s frees it at once, and what tmux says then as well",
+  async (_what, begin) => {
+    const { source, waits } = waitBench();
+    const program = new FakeReadiness("idle");
+    const { id, server, readiness } = program.pane;
+    let reply = (): void => undefined;
+    const replied = new Promise<void>((resolve) => (reply = resolve));
+    const watch: ReadinessWatcher["watch"] = (...given) => {
+      const watched = readiness!.watch(...given);
+      return { ...watched, probe: () => replied.then(() => watched.probe()) };
+    };
+    const pane = { id, server, readiness: { ...readiness!, watch } };
+    const leaving = new AbortController();
+    const wait = begin(waits, source, { ready: "idle", pane }, { signal: leaving.signal });
+    await turns();
+    leaving.abort();
+    expect((await errorOf(wait)).name).toBe("AbortError");
+    expect([waits.metrics().wait_active, program.watchers]).toEqual([0, 1]);
+    reply();
+    await turns();
+    expect([program.watchers, source.listeners]).toEqual([0, 0]);
+  },
+);
+
+const never = (): Promise<never> => Promise.reject(new Error("nothing is typed"));
 
 test("output that no wait reads is not evaluated", async () => {
   const { source, waits } = waitBench();

@@ -32,6 +32,32 @@ test("a title of before the input does not count, however late tmux tells of it;
   ]);
 });
 
+test("the title that a pane has when a wait begins counts, and what else the program tells is no title", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.title = "busy";
+  const wait = waits.wait(source, { title: idle, pane });
+  await turns();
+  source.write("\u001b]133;A\u0007\u001b[?2004h$ ");
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\u001b]2;idle\u0007");
+  expect((await wait).matched).toMatchObject([{ text: "idle" }]);
+  pane.title = "idle";
+  expect((await waits.wait(source, { title: idle, pane })).matched).toEqual([{ predicate: "title", text: "idle" }]);
+});
+
+test("a title that was being set when something was typed does not count", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  source.write("\u001b]2;id");
+  const wait = waits.sendAndWait(source, { title: idle, pane }, send);
+  await turns();
+  source.write("le\u0007");
+  expect(await outcomeOf(wait)).toBe("pending");
+  source.write("\u001b]2;idle\u0007");
+  expect((await wait).matched[0]?.from?.outputSeq).toBe(9);
+});
+
 test("a title beside alternatives, by a regular expression, and what was missed is declared", async () => {
   const { source, waits, clock } = waitBench();
   const pane = new FakeWaitPane(source);
@@ -56,6 +82,19 @@ test("a title beside alternatives, by a regular expression, and what was missed 
   expect(waits.metrics().wait_active).toBe(0);
   await turns(1);
   expect([pane.watchers, source.listeners]).toEqual([0, 0]);
+});
+
+test("however many titles a regex was tried on, it is tried on the next", async () => {
+  const { source, waits } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const wait = waits.wait(source, { title: { kind: "regex", text: "^done [0-9]+$" }, pane });
+  await eventually(() => pane.watchers === 1);
+  for (let part = 0; part < 100; part += 1) {
+    source.write("\u001b]2;building\u0007");
+    await turns(1);
+  }
+  source.write("\u001b]2;done 100\u0007");
+  expect(await wait).toMatchObject({ matched: [{ text: "done 100" }], gaps: [] });
 });
 
 test("of titles that come faster than a regex is tried the first and the newest count, and the rest is declared", async () => {
@@ -107,6 +146,63 @@ test("a cursor that is put back stands still, and so does nothing else; looks ar
   for (const wait of still) expect((await wait).matched).toEqual([{ predicate: "cursor" }]);
   await turns(1);
   expect(source.listeners).toBe(0);
+});
+
+test("waits that join others look when the first of all can be over, and not when they begin", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const waiting: ReturnType<typeof waits.wait>[] = [];
+  for (const cursorStillSec of [3, 2, 1]) {
+    waiting.push(waits.wait(source, { cursorStillSec, pane, timeoutMs: 60_000 }));
+    await turns();
+  }
+  expect(pane.captures).toBe(1);
+  for (const wait of waiting.toReversed()) {
+    clock.advanceMs(999);
+    expect(await outcomeOf(wait)).toBe("pending");
+    clock.advanceMs(1);
+    expect(await outcomeOf(wait)).toMatchObject({ matched: [{ predicate: "cursor" }] });
+  }
+  expect(pane.captures).toBe(4);
+});
+
+test("a cursor is not looked at for nobody, and who begins to wait meanwhile takes the look under way", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  const request = { cursorStillSec: 1, pane, timeoutMs: 60_000 };
+  // The pane stays watched.
+  waits.wait(source, { exit: true }).catch(() => undefined);
+  for (const isJoined of [false, true]) {
+    const leaving = new AbortController();
+    const before = pane.captures;
+    waits.wait(source, request, { signal: leaving.signal }).catch(() => undefined);
+    leaving.abort();
+    source.write("x");
+    const joined = isJoined ? waits.wait(source, request) : undefined;
+    await turns();
+    expect(pane.captures).toBe(before + 1);
+    clock.advanceMs(1_000);
+    await turns();
+    expect(pane.captures).toBe(before + (isJoined ? 2 : 1));
+    expect((await joined)?.elapsedMs).toBe(isJoined ? 1_000 : undefined);
+    expect(source.listeners).toBe(1);
+  }
+});
+
+test("a look at the cursor that may not show all output says nothing, and is repeated", async () => {
+  const { source, waits, clock } = waitBench();
+  const pane = new FakeWaitPane(source);
+  pane.exact = false;
+  const wait = waits.wait(source, { cursorStillSec: 1, pane, timeoutMs: 60_000 });
+  for (let look = 1; look <= 20; look += 1) {
+    await turns(1);
+    expect(pane.captures).toBe(look);
+    clock.advanceMs(100);
+  }
+  expect(await outcomeOf(wait)).toBe("pending");
+  pane.exact = true;
+  clock.advanceMs(100);
+  expect((await wait).elapsedMs).toBe(2_100);
 });
 
 test("a level: what moves it before the wait ends begins anew, and it costs nothing while nothing is printed", async () => {

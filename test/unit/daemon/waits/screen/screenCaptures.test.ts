@@ -69,7 +69,7 @@ test("output that comes and pauses while the screen is being captured is looked 
 });
 
 test("output that is missing is looked for on the screen once output has paused", async () => {
-  const { source, waits, captures, screen, pass } = screenBench();
+  const { source, waits, captures, asked, screen, pass } = screenBench();
   const wait = waits.wait(source, { ...literal("needle"), screen, timeoutMs: 10_000 });
   waits.wait(source, literal("never")).catch(() => undefined);
   await turns();
@@ -77,7 +77,8 @@ test("output that is missing is looked for on the screen once output has paused"
   await pass(200);
   source.gap(1);
   await pass(200);
-  expect(captures).toHaveLength(2);
+  // How many rows it has pushed off the screen is not known.
+  expect(asked.map(({ lines }) => lines)).toEqual([1, 1_000]);
   captures[1]!("needle");
   expect((await wait).matched).toEqual([{ predicate: "pattern", text: "needle", on: "screen" }]);
   source.write("more");
@@ -213,4 +214,97 @@ test.each(NEEDLES)("that only the echo on the screen matched is told: %j", async
   expect(await matchedEcho("ls\r", "needle$ ls")).toBeUndefined();
   expect(await matchedEcho("needle\r", "needle$ needle")).toBe(true);
   expect(await matchedEcho(": needle\r", "$ nothing")).toBeUndefined();
+});
+
+test("a screen that is cleared after it was captured is not the one that was captured", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("needle");
+  await turns();
+  source.write("x");
+  await pass(200);
+  source.write("\u001b[2J");
+  captures[1]!("needle");
+  expect(await outcomeOf(wait)).toBe("pending");
+});
+
+test.each([
+  [65_532, true],
+  [65_533, false],
+])("a cleared screen is found in the output before the capture: %i bytes behind it", async (bytes, isFound) => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("needle");
+  await turns();
+  source.write(`\u001b[2J${"x".repeat(bytes)}`);
+  await pass(200);
+  captures[1]!("needle");
+  expect((await outcomeOf(wait)) !== "pending").toBe(isFound);
+});
+
+test("output that a capture may not show is looked at with the next one", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  source.write("y");
+  captures[1]!("$ ", { exact: false, position: { epoch: "e1", outputSeq: source.outputSeq } });
+  await pass(200);
+  expect(captures).toHaveLength(3);
+  captures[2]!("$ needle");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
+});
+
+test.each([
+  ["that show the same moment", "", true],
+  ["between which something was printed", "y", false],
+])("rows that tmux wrapped are one line by two captures %s", async (_which, printed, isFound) => {
+  const { source, waits, captures, asked, screen, pass } = screenBench();
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[0]!("");
+  await turns();
+  source.write("x");
+  await pass(200);
+  const row = "need".padStart(40);
+  captures[1]!("", { lines: [row, "le"] });
+  source.write(printed);
+  await turns();
+  expect(asked[2]).toEqual({ lines: 1, whole: true, joinWrapped: true });
+  captures[2]!("", { lines: [`${row}le`] });
+  expect((await outcomeOf(wait)) !== "pending").toBe(isFound);
+});
+
+test("a prompt is not looked for on the screen", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { prompt: true, screen }).catch(() => undefined);
+  await turns();
+  expect(captures).toHaveLength(0);
+  const wait = waits.wait(source, { prompt: true, ...literal("needle"), screen, timeoutMs: 1_000 });
+  await turns();
+  captures[0]!("");
+  await turns();
+  source.write("x");
+  await pass(200);
+  captures[1]!("needle$ ");
+  await pass(800);
+  expect((await errorOf(wait)).details).toMatchObject({ predicates: { pattern: true, prompt: false } });
+});
+
+test("a wait whose beginning tmux does not tell holds up no other", async () => {
+  const { source, waits, captures, screen, pass } = screenBench();
+  waits.wait(source, { ...literal("never"), screen }).catch(() => undefined);
+  const wait = waits.wait(source, { ...literal("needle"), screen });
+  await turns();
+  captures[1]!("$ ");
+  await turns();
+  source.write("x");
+  await pass(200);
+  captures[2]!("$ needle");
+  expect(await outcomeOf(wait)).toMatchObject({ matched: [{ on: "screen" }] });
 });
