@@ -498,7 +498,7 @@ function digestOf(request: StartRequest): string {
   return digest(JSON.stringify(parts.map((part) => part ?? null)));
 }
 
-/** Where the agent's own options end; a program that starts it may have its command behind `--` (`op run -- claude`). */
+/** Where the agent's own options end; a program that starts it may have its command behind `--` (`op run -- AGENT`). */
 const optionsEnd = (program: string, kind: Agent, words: readonly string[]): number =>
   basename(program) === kind.name && words.includes("--") ? words.indexOf("--") : words.length;
 
