@@ -81,9 +81,11 @@ export const callSubject = (host: string, operation: string): string =>
 
 /** One for each host: its own retention, replicas and rights. */
 export const hostStream = (host: string): StreamNames => {
-  const words = `${ROOT}.${subjectToken(host)}`;
+  const token = subjectToken(host);
+  const words = `${ROOT}.${token}`;
   return {
-    name: `TMUXWIRE_${subjectToken(host)}`,
+    // Not the name of the stream for states, which all hosts use.
+    name: token === "STATE" ? "TMUXWIRE_=53TATE" : `TMUXWIRE_${token}`,
     subjects: [`${words}.*.*.out`],
     republish: { src: `${words}.*.*.out`, dest: `${words}.{{wildcard(1)}}.{{wildcard(2)}}.live` },
   };

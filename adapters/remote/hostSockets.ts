@@ -8,6 +8,7 @@ import {
   decodeStreamFrame,
   encodeStreamFrame,
   STREAM_BEARER_PREFIX,
+  STREAM_MAX_CREDIT_BYTES,
   STREAM_PROTOCOL,
 } from "../../protocol/api/native/nativeFrames.ts";
 import type { StreamMessage, StreamRequest, StreamRequestOf } from "../../protocol/api/native/nativeStream.ts";
@@ -31,6 +32,8 @@ interface ClientSide {
 
 /** What waits until a connection is open, or the host takes it. */
 const MAX_WAITING_CHARS = 4_194_304;
+/** More than a grant of credit takes. */
+const CREDIT_CHARS = 128;
 
 export class HostSockets {
   readonly #hosts: RemoteHosts;
@@ -102,6 +105,8 @@ class HostSocket {
   readonly #theirs = new Map<number, number>();
   readonly #ours = new Map<number, number>();
   readonly #events = new Set<string>();
+  /** What the client has granted to their channels and the host does not take yet. */
+  readonly #credit = new Map<number, number>();
   #waiting: string[] = [];
   #waitingChars = 0;
   #socket: WebSocket | undefined;
@@ -125,6 +130,11 @@ class HostSocket {
   onChannel(request: OnChannel): boolean {
     const channel = this.#theirs.get(request.channel);
     if (channel === undefined) return false;
+    if (request.type === "credit") {
+      this.#credit.set(channel, Math.min(STREAM_MAX_CREDIT_BYTES, (this.#credit.get(channel) ?? 0) + request.bytes));
+      this.#grant();
+      return true;
+    }
     this.#post({ ...request, channel });
     if (request.type === "unsubscribe") {
       this.#pending.set(request.id, { type: request.type });
@@ -165,9 +175,10 @@ class HostSocket {
       });
       this.#socket = socket;
       socket.on("open", () => {
-        for (const text of this.#waiting) socket.send(text);
+        const waiting = this.#waiting;
         this.#waiting = [];
         this.#waitingChars = 0;
+        for (const text of waiting) this.#write(socket, text);
       });
       socket.on("message", (data: Buffer, isBinary: boolean) => {
         try {
@@ -204,20 +215,39 @@ class HostSocket {
     }
   }
 
+  /** Credit has no response that would say that it was lost: it waits for room. */
+  #grant(): void {
+    for (const [channel, bytes] of this.#credit) {
+      if (this.#unsentChars >= MAX_WAITING_CHARS - CREDIT_CHARS) return;
+      this.#credit.delete(channel);
+      this.#post({ type: "credit", channel, bytes });
+    }
+  }
+
+  get #unsentChars(): number {
+    return this.#waitingChars + (this.#socket?.bufferedAmount ?? 0);
+  }
+
   #post(request: StreamRequest): void {
     const text = JSON.stringify(request);
-    if (this.#waitingChars + (this.#socket?.bufferedAmount ?? 0) + text.length > MAX_WAITING_CHARS) {
+    if (this.#unsentChars + text.length > MAX_WAITING_CHARS) {
       throw new AppError(
         "RESOURCE_LIMIT",
         `host ${JSON.stringify(this.#host.name)} takes nothing at the moment; wait for its responses`,
       );
     }
     if (this.#socket?.readyState === WebSocket.OPEN) {
-      this.#socket.send(text);
+      this.#write(this.#socket, text);
       return;
     }
     this.#waitingChars += text.length;
     this.#waiting.push(text);
+  }
+
+  #write(socket: WebSocket, text: string): void {
+    socket.send(text, () => {
+      if (!this.#isOver) this.#grant();
+    });
   }
 
   #frame(data: Buffer): void {
@@ -267,6 +297,7 @@ class HostSocket {
   }
 
   #forget(ours: number, theirs: number): void {
+    this.#credit.delete(theirs);
     this.#theirs.delete(ours);
     this.#ours.delete(theirs);
   }

@@ -38,6 +38,8 @@ export class SharedGuests {
     if (guest === undefined) {
       guest = this.#open(socketPath, name);
       this.#guests.set(socketPath, guest);
+      // tmux may be mended, or have been too slow.
+      guest.catch(() => this.#guests.delete(socketPath));
     }
     return guest;
   }

@@ -3,8 +3,8 @@
  * prompt ends, so two things are trusted: a row that looks exactly as it did when the line was known to be empty, and a
  * probe. The probe is a space, C-u and two spaces, which no shell executes in any mode. On an empty line it moves the cursor
  * by two columns and changes nothing else, which no part of it does alone. Any other effect means that the line was not
- * empty, and the text that C-u killed is typed again. (The space comes first because readline rings the bell when there is
- * nothing to kill.)
+ * empty, and what C-u killed is given back. (The space comes first because readline rings the bell when there is nothing to
+ * kill.)
  *
  * What cannot be known: what somebody types at the same moment (`docs/contracts/native.md` §5).
  */
@@ -41,6 +41,8 @@ const BLANKS = "  ";
 export const PROBE: InputPart = { kind: "text", bytes: encoder.encode(` \u0015${BLANKS}`) };
 /** Deletes the probe's spaces. */
 export const UNPROBE: InputPart = { kind: "keys", keys: Array.from(BLANKS, () => "BSpace") };
+/** zsh's undo: both blanks, C-u and the space. */
+const UNDO_PROBE: readonly InputPart[] = [{ kind: "keys", keys: ["C-_", "C-_", "C-_", "C-_"] }];
 
 /** readline's history search, whose row is not the command line. */
 export const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
@@ -206,24 +208,31 @@ async function probe(context: LineContext, kind: ShellKind, before: Capture): Pr
   const { server, pane, source, signal } = context;
   const from = source.outputSeq;
   await server.input(pane, [PROBE], { signal });
-  const killed = await killedByProbe(context, before, from);
+  const killed = await killedByProbe(context, { kind, before, from });
   if (killed === undefined) return false;
-  if (killed === "") return true;
-  await server.input(pane, retyped(kind, killed));
-  throw notEmpty(pane, { line: killed.trimEnd() });
+  if (killed.text === "") return true;
+  await server.input(pane, killed.back);
+  throw notEmpty(pane, { line: killed.text.trimEnd() });
 }
 
-/** The line as it was before the probe. */
-export const retyped = (kind: ShellKind, killed: string): readonly InputPart[] => [
-  UNPROBE,
-  { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(killed) },
-];
+interface Killed {
+  /** As far as the screen shows it. */
+  readonly text: string;
+  /** Makes the line what it was before the probe. */
+  readonly back: readonly InputPart[];
+}
+
+interface Probed {
+  readonly kind: ShellKind;
+  /** The screen before the probe, and the stream's length. */
+  readonly before: Capture;
+  readonly from: number;
+}
 
 /**
  * After the probe was typed: what it has taken off the line, which is empty now; undefined if the screen does not show it.
- * @param from the stream's length before that
  */
-export async function killedByProbe(context: LineContext, before: Capture, from: number): Promise<string | undefined> {
+export async function killedByProbe(context: LineContext, { kind, before, from }: Probed): Promise<Killed | undefined> {
   const { clock, source } = context;
   const row = rowOf(before);
   const signs = signsOf(source);
@@ -232,23 +241,53 @@ export async function killedByProbe(context: LineContext, before: Capture, from:
     const { capture, seq } = await captureLine({ ...context, signal: undefined });
     const now = rowOf(capture);
     const isSameRow = capture.cursor.row === before.cursor.row;
-    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length)) return "";
+    if (isSameRow && now.before === row.before + BLANKS && now.after === row.after.slice(BLANKS.length))
+      return { text: "", back: [UNPROBE] };
     if (source.outputSeq !== seq) continue;
     // Without output the shell has not reacted yet; once it has, wait for its output to end.
     const quietMs = source.outputSeq === from ? untilMs : clock.nowMs() + SILENT_MS;
     const hasMore = await outputWithin({ ...context, signal: undefined }, Math.min(quietMs, untilMs));
-    if (!hasMore || clock.nowMs() >= untilMs) return killedText(before, capture, signs);
+    if (hasMore && clock.nowMs() < untilMs) continue;
+    const screens = { kind, before, after: capture, signs };
+    const text = killedText(screens);
+    return text === undefined ? undefined : { text, back: givenBack(text, screens) };
   }
 }
 
+interface Screens {
+  readonly kind: ShellKind;
+  readonly before: Capture;
+  readonly after: Capture;
+  readonly signs: PromptSigns;
+}
+
+/** readline's C-u has taken more than a row, and C-y gives that back. */
+const isYankable = ({ kind, before, after, signs }: Screens): boolean =>
+  kind === "ansi" && signs.isEditing === true && after.cursor.row < before.cursor.row;
+
+/** A row does not tell whether a line ends with it, but a shell's editor knows what it has killed. */
+function givenBack(text: string, screens: Screens): readonly InputPart[] {
+  const { kind, before, after } = screens;
+  // The probe's space is behind it.
+  if (isYankable(screens)) return [UNPROBE, { kind: "keys", keys: ["C-y", "BSpace"] }];
+  // zsh has taken the line's end, too: the next one stands behind the cursor now.
+  const next = rowOf(after).after;
+  if (kind === "zsh" && next !== rowOf(before).after && next === before.lines[after.cursor.row + 1]?.trimEnd())
+    return UNDO_PROBE;
+  return [UNPROBE, { kind: kind === "fish" ? "paste" : "text", bytes: encoder.encode(text) }];
+}
+
 /** The text that was between the end of the prompt and the cursor; undefined if the screen does not show it. */
-function killedText(before: Capture, after: Capture, signs: PromptSigns): string | undefined {
+function killedText(screens: Screens): string | undefined {
+  const { before, after, signs } = screens;
   const { row, col } = after.cursor;
   const now = rowOf(after).before;
   if (!now.endsWith(BLANKS) || row > before.cursor.row || col < BLANKS.length) return undefined;
+  // A blank at the edge does not show.
+  const isLine = (line: string): boolean => isYankable(screens) && columnsOf(line) < before.cols - 1;
   const rows = before.lines
     .slice(row, before.cursor.row)
-    .map((line) => splitAtColumn(line, before.cols).before)
+    .map((line) => (isLine(line) ? `${line}\n` : splitAtColumn(line, before.cols).before))
     .concat(rowOf(before).before);
   const text = rows.join("");
   const left = now.slice(0, -BLANKS.length);
@@ -259,6 +298,8 @@ function killedText(before: Capture, after: Capture, signs: PromptSigns): string
     const erased = (before.cursor.row - row) * before.cols + before.cursor.col - (col - BLANKS.length);
     return erased > 0 ? Array.from(text).slice(-erased).join("") : undefined;
   }
+  // The prompt of a text that is taller than the screen is not seen.
+  if (!text.startsWith(left) && isYankable(screens)) return text;
   if (!text.startsWith(left) || text.length <= left.length) return undefined;
   // A shell without a line editor prompts after text that was typed ahead; the terminal erases as many columns.
   const isAhead = prompt !== undefined && left !== prompt && left.length === prompt.length && text.endsWith(prompt);

@@ -31,8 +31,9 @@ const TEXT_BEHIND_SIGN = /[$#%>❯➜»λ] +\S/;
 /** @param command tmux's name for the foreground @returns undefined where no line is known to be read */
 export function typedLine(command: string, capture: Capture, signs: PromptSigns): TypedLine | undefined {
   const row = rowOf(capture);
-  if (capture.alternateScreen || row.before.trim() === "") return undefined;
+  if (capture.alternateScreen) return undefined;
   const kind = shellKind(command);
+  if (row.before.trim() === "") return kind === undefined ? undefined : onBlankRow(kind, capture, signs);
   if (kind !== undefined) {
     return signs.isEditing === false
       ? undefined
@@ -43,6 +44,16 @@ export function typedLine(command: string, capture: Capture, signs: PromptSigns)
   // Node's own line editor takes no brackets: what does draws a box of its own.
   if (prompt === undefined || (name.startsWith("node") && signs.isEditing === true)) return undefined;
   return { kind: "plain", isRepl: true, typed: behind(row, row.before.slice(prompt.length), capture.cols) };
+}
+
+/** The last row of a line of several, or of a prompt. The probe tells in bash, whose C-u takes a whole line. */
+function onBlankRow(kind: ShellKind, { lines, cursor }: Capture, signs: PromptSigns): TypedLine | undefined {
+  if (kind === "ansi" && signs.isEditing === true) return { kind, isRepl: false, typed: undefined };
+  // fish puts a line's other rows behind the prompt's width.
+  const isFish = kind === "fish" && signs.isEditing !== false && cursor.col > 0;
+  const isBehind = isFish || (kind === "zsh" && signs.isEditing === true && signs.isFeedBehindPrompt);
+  const typed = isBehind ? lines.slice(0, cursor.row).findLast((line) => line.trim() !== "") : undefined;
+  return typed === undefined ? undefined : { kind, isRepl: false, typed: typed.trim() };
 }
 
 function onShellLine(row: Row, cols: number, signs: PromptSigns): string | undefined {

@@ -28,11 +28,13 @@ const WITHIN_MS = 60_000;
 /** Keeps its conversation as Claude Code does, notes how it was started, and is the fixture program besides. */
 const CLAUDE = `#!${process.execPath}
 const { appendFileSync, mkdirSync } = require("node:fs");
-const at = process.argv.findIndex((word) => word === "--session-id" || word === "--resume");
+const end = process.argv.indexOf("--");
+const options = end < 0 ? process.argv : process.argv.slice(0, end);
+const at = options.findIndex((word) => word === "--session-id" || word === "--resume");
 const folder = process.env.HOME + "/.claude/projects/-work";
 mkdirSync(folder, { recursive: true });
-appendFileSync(folder + "/" + process.argv[at + 1] + ".jsonl", JSON.stringify({ type: "summary" }) + "\\n");
-appendFileSync(process.env.HOME + "/started", process.argv.slice(at, at + 2).join(" ") + "\\n");
+appendFileSync(folder + "/" + options[at + 1] + ".jsonl", JSON.stringify({ type: "summary" }) + "\\n");
+appendFileSync(process.env.HOME + "/started", [...options.slice(at, at + 2), ...(end < 0 ? [] : process.argv.slice(end))].join(" ") + "\\n");
 void import(process.env.FIXTURE);
 `;
 
@@ -345,7 +347,9 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
   for (const [at, { request }] of programs.entries()) {
     const session = await server.createSession({ name: `work${at}`, command: ["sh"] });
     const where = { kind: "split", pane: session.activePane!, direction: "horizontal" } as const;
-    const { outcome } = await work.starts.start({ ...request, name: `agent${at}`, where });
+    // The second one has a task behind its options.
+    const args = [...request.args!, ...(at === 1 ? ["--", "fix it"] : [])];
+    const { outcome } = await work.starts.start({ ...request, args, name: `agent${at}`, where });
     expect(outcome).toBe("ready");
     await server.layout.run({
       kind: "new-window",
@@ -389,7 +393,11 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
   ]);
   expect(again).toEqual([]);
   expect(shape()).toEqual(before);
-  expect(opened.started()).toEqual([...ids.map((id) => `--session-id ${id}`), ...ids.map((id) => `--resume ${id}`)]);
+  expect(opened.started()).toEqual([
+    `--session-id ${ids[0]}`,
+    `--session-id ${ids[1]} -- fix it`,
+    ...ids.map((id) => `--resume ${id}`),
+  ]);
   expect(agents.agents().map(({ name, sessionId, task }) => [name, sessionId, task?.text])).toEqual(
     ids.map((id, at) => [`agent${at}`, id, `mend agent${at}`]),
   );

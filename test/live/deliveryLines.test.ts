@@ -58,6 +58,7 @@ async function line(command: readonly string[], shown: string, { files = {}, env
     /** Until it reads again. */
     back: () => seen(isReading),
     screen,
+    cursorRow: async () => (await server.capture(pane!)).cursor.row,
     there: (name: string): boolean => existsSync(join(home, name)),
     /** What a person types. */
     type: async (text: string): Promise<void> => {
@@ -82,6 +83,9 @@ const SIGN = { bash: "$", zsh: "%", fish: ">", dash: "$" };
 /** A root's shell has another sign. */
 const signOf = (name: keyof typeof SIGN): string => (process.getuid?.() === 0 ? "#" : SIGN[name]);
 
+const BASHRC = (prompt: string): At => ({ files: { ".bashrc": prompt } });
+const ZSHRC = (prompt: string): At => ({ files: { ".zshrc": prompt } });
+
 /** dash has no line editor. */
 const EDITED = SHELLS.filter(({ name }) => name !== "dash");
 
@@ -95,6 +99,42 @@ test.concurrent.each(EDITED)("$name: text behind the cursor is found, too", asyn
   await shell.input("\r");
   await seen(() => shell.there("half"));
   expect(shell.there("ours")).toBe(false);
+});
+
+describe.concurrent.each(EDITED)("$name: a line of several lines", ({ name, command }) => {
+  test.each([
+    ["whose last one is empty", ["touch a", ""]],
+    ["whose last ones are empty", ["touch a", "", ""]],
+    ["at its end", ["touch a", "touch b"]],
+  ])("%s is not run with the prompt, and stays", async (_case, lines) => {
+    using shell = await line(command, signOf(name));
+    for (const [index, text] of lines.entries()) {
+      if (index > 0) await shell.keys(...(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]));
+      if (text !== "") await shell.type(text);
+    }
+    await seen(async () => (await shell.cursorRow()) === lines.length - 1);
+    for (const again of [1, 2]) {
+      const outcome = await shell.submit(`touch ours${again}`).catch((error: unknown) => error);
+      expect(outcome).toMatchObject(NOT_EMPTY);
+    }
+    await shell.input("\r");
+    const files = lines.filter((text) => text !== "").map((text) => text.slice("touch ".length));
+    await seen(() => files.every(shell.there));
+    for (const other of ["ours1", "ours2", "touch", "b"].filter((file) => !files.includes(file)))
+      expect(shell.there(other)).toBe(false);
+  });
+});
+
+test.concurrent("a prompt of bash whose last row is empty takes a prompt", async () => {
+  using shell = await line(["bash", "--rcfile", ".bashrc"], "here", BASHRC("PS1='here\n'"));
+  await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });
+  await seen(() => shell.there("ours"));
+});
+
+test.concurrent("a prompt of zsh whose last row is empty takes a prompt", async () => {
+  using shell = await line(["zsh"], "here", ZSHRC("PROMPT=$'here\n'"));
+  await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });
+  await seen(() => shell.there("ours"));
 });
 
 describe.concurrent.each(SHELLS)("$name: what somebody has typed", ({ name, command }) => {
@@ -138,9 +178,6 @@ describe.concurrent.each(SHELLS)("$name: what somebody has typed", ({ name, comm
     expect(shell.there("half")).toBe(false);
   });
 });
-
-const BASHRC = (prompt: string): At => ({ files: { ".bashrc": prompt } });
-const ZSHRC = (prompt: string): At => ({ files: { ".zshrc": prompt } });
 const FISH = (prompt: string, more = ""): readonly string[] => [
   "fish",
   "--no-config",

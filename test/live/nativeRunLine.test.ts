@@ -3,7 +3,7 @@
  * test has a session of its own and mostly waits for a shell, so several run at a time;
  * `expect.poll` belongs to one test at a time.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -128,6 +128,41 @@ const SLOW_PROMPT = {
 };
 
 describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor's states", ({ name, command }) => {
+  test.each([
+    ["at its end", `touch 'a ${"a".repeat(120)}'\ntouch "b \n c"`],
+    ["in its first line", "touch a\ntouch b"],
+    ["taller than the screen", `${"true\n".repeat(40)}touch b`],
+  ])("a line of several lines stays, %s", async (at, line) => {
+    await using shell = await withShell(command);
+    expect((await shell.pane.run("echo warm")).output).toBe("warm\n");
+    const lines = line.split("\n");
+    for (const [index, part] of lines.entries()) {
+      if (index > 0) await shell.pane.keys(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]);
+      await shell.pane.input([{ kind: "text", text: part }]);
+    }
+    // fish does not draw the last line of one that is taller than the screen.
+    const isDrawn = name !== "fish" || lines.length < 30;
+    const isAt = (part: string) => async (): Promise<boolean> => {
+      const { cursor, lines: rows } = await shell.pane.capture();
+      return rows[cursor.row]?.slice(0, cursor.col).endsWith(part) === true;
+    };
+    if (isDrawn) await seen(isAt(lines.at(-1)!));
+    // bash's cursor does not go to another row.
+    if (at === "in its first line" && name !== "bash") {
+      await shell.pane.keys(["Up"]);
+      await seen(isAt(lines[0]!));
+    }
+    const before = await shell.screen();
+    expect(await refusal(shell.pane.run("touch ours", { timeoutMs: 2_000 }))).toMatchObject(
+      isDrawn ? NOT_EMPTY : { code: "WRONG_STATE" },
+    );
+    if (isDrawn) await seen(async () => (await shell.screen()).join("\n") === before.join("\n"));
+    await shell.pane.input([{ kind: "text", text: "\r" }]);
+    const files = [...line.matchAll(/touch (?:(['"])(.*?)\1|(\w+))/gs)].map((match) => match[2] ?? match[3]!);
+    await seen(() => files.every(shell.there));
+    expect(readdirSync(shell.directory).filter((file) => !file.startsWith("."))).toEqual(files.toSorted());
+  });
+
   test("text behind the cursor is part of the line", async () => {
     await using shell = await withShell(command);
     await shell.pane.run("true");

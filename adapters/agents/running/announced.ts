@@ -30,8 +30,9 @@ export class Announced {
 
   /** By a hook. */
   report(pane: PaneId, facts: AgentFacts, nowMs: number): void {
-    const known = this.#reported.get(pane)?.facts;
-    this.#reported.set(pane, { facts: { ...known, ...defined(facts) }, untilMs: nowMs + REPORTED_EARLY_MS });
+    const known = this.#reported.get(pane);
+    const before = known !== undefined && known.untilMs >= nowMs ? known.facts : {};
+    this.#reported.set(pane, { facts: { ...before, ...defined(facts) }, untilMs: nowMs + REPORTED_EARLY_MS });
   }
 
   /** For an agent that appears now: it is taken once. */

@@ -12,7 +12,7 @@ import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentPlaces, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
 import { agentsOf } from "./placedSessions.ts";
-import type { AgentStarts, StartOutcome, StartProgram } from "./agentStarts.ts";
+import { type AgentStarts, argsWithoutPrompt, type StartOutcome, type StartProgram } from "./agentStarts.ts";
 
 export interface ResumeRequest {
   /** By the names of agents; undefined: all. */
@@ -125,7 +125,8 @@ export class AgentResume {
     const begin: Begin = (resumed, make) =>
       new Promise((resolve) => {
         const { agent } = resumed;
-        const { program, args, environment, startedBy = "resume" } = agent.launch ?? {};
+        const { program, environment, startedBy = "resume" } = agent.launch ?? {};
+        const kind = catalogue.find(({ name }) => name === agent.kind)!;
         const making = async (started: StartProgram): Promise<PaneId> => {
           const pane = await make(started);
           resolve(pane);
@@ -135,10 +136,10 @@ export class AgentResume {
           .start({
             server,
             serverName: place.server,
-            kind: catalogue.find(({ name }) => name === agent.kind)!,
+            kind,
             name: agent.name,
             program,
-            args,
+            args: agent.launch && argsWithoutPrompt(kind, agent.launch),
             environment,
             cwd: resumed.cwd ?? "/",
             resume: agent.sessionId,

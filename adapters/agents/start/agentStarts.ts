@@ -6,6 +6,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import type { Delivery, DeliveryOutcome, SubmitRequest } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { findProgram } from "../../../daemon/host/findProgram.ts";
@@ -212,7 +213,7 @@ export class AgentStarts {
     const session = this.#newSession(request, cwd);
     begin();
     const madeMs = this.#options.clock.nowMs();
-    const command = inFrontOfShell([...argv, ...session.args], name ?? kind.name);
+    const command = inFrontOfShell(withOptions(request, argv, session.args), name ?? kind.name);
     const pane = await this.#makePane({ ...request, cwd }, command).catch(async (error: unknown) => {
       if (made !== undefined && NOT_MADE.has(toAppError(error).code)) await this.#unmake(made.worktree.name);
       throw error;
@@ -248,15 +249,8 @@ export class AgentStarts {
   }
 
   /** @throws AppError INVALID_ARGUMENT, NOT_FOUND */
-  async #argvOf({
-    kind,
-    program = kind.name,
-    args = [],
-    resume,
-    environment,
-    cwd,
-    server,
-  }: StartRequest): Promise<readonly string[]> {
+  async #argvOf(request: StartRequest): Promise<readonly string[]> {
+    const { kind, program = kind.name, args = [], resume, environment, cwd, server } = request;
     if (resume !== undefined && kind.resume === undefined) {
       throw invalidArgument(`${kind.title} cannot be started with a conversation's id; leave out resume`);
     }
@@ -272,7 +266,7 @@ export class AgentStarts {
       throw new AppError("NOT_FOUND", `${program} ${where}; install it, or give its path as program`);
     }
     // Behind its own arguments: to some programs the first word is what to do.
-    return [program, ...args, ...(resume === undefined ? [] : [...(kind.resume ?? []), resume])];
+    return withOptions(request, [program, ...args], resume === undefined ? [] : [...(kind.resume ?? []), resume]);
   }
 
   /** How its conversation will be known. */
@@ -503,6 +497,22 @@ function digestOf(request: StartRequest): string {
   const parts = [serverName, kind.name, program, args, environment, cwd, name, where, prompt, resume, worktree];
   return digest(JSON.stringify(parts.map((part) => part ?? null)));
 }
+
+/** Where the agent's own options end; a program that starts it may have its command behind `--` (`op run -- AGENT`). */
+const optionsEnd = (program: string, kind: Agent, words: readonly string[]): number =>
+  basename(program) === kind.name && words.includes("--") ? words.indexOf("--") : words.length;
+
+const withOptions = (
+  { kind, program = kind.name }: StartRequest,
+  argv: readonly string[],
+  options: readonly string[],
+): readonly string[] => argv.toSpliced(optionsEnd(program, kind, argv), 0, ...options);
+
+/** Its arguments without a prompt behind `--`, which it has been given. */
+export const argsWithoutPrompt = (
+  kind: Agent,
+  { program, args }: NonNullable<AgentFacts["launch"]>,
+): readonly string[] => args.slice(0, optionsEnd(program, kind, args));
 
 function factsOf(
   { kind, program = kind.name, args = [], environment = {}, startedBy }: StartRequest,

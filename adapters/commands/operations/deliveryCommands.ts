@@ -90,10 +90,10 @@ export const submitCommand = operationCommand<NativeDelivery>({
       name: "wait",
       short: "w",
       type: "flag",
-      description: "while the prompt box holds text, wait until it is empty",
+      description: "while the prompt box or the line holds text, wait until it is empty",
     },
     { name: "while-unknown", type: "flag", description: "type also while the agent's state is unknown" },
-    { name: "clear", type: "flag", description: "empty the prompt box first" },
+    { name: "clear", type: "flag", description: "empty the prompt box or the line first" },
     {
       name: "profile",
       type: "text",

@@ -11,7 +11,6 @@ import {
   killedByProbe,
   type LineContext,
   PROBE,
-  retyped,
   rowOf,
   signsOf,
   textOf,
@@ -67,17 +66,16 @@ export class LineCheck {
     const from = source.outputSeq;
     if (!(await keys.typeOn(capture, [PROBE], undefined, { cursor: capture.cursor }))) return undefined;
     this.#probes += 1;
-    const killed = await killedByProbe(context, capture, from);
-    const isFound = killed !== undefined && killed !== "";
+    const killed = await killedByProbe(context, { kind, before: capture, from });
     const restoredFrom = source.outputSeq;
-    await keys.type(isFound ? retyped(kind, killed) : [UNPROBE]);
+    await keys.type(killed?.back ?? [UNPROBE]);
     if (killed !== undefined) await cursorComes(context, { at: [capture.cursor], from: restoredFrom });
     const row = rowOf(capture);
-    const prompt = row.before.slice(0, row.before.length - (killed?.length ?? 0));
-    if (killed !== undefined && prompt + killed === row.before) {
+    const prompt = row.before.slice(0, row.before.length - (killed?.text.length ?? 0));
+    if (killed !== undefined && prompt + killed.text === row.before) {
       signsOf(source).emptyRow = textOf({ ...row, before: prompt });
     }
-    this.#typed = killed?.trim() ?? "";
+    this.#typed = killed?.text.trim() ?? "";
     this.#probedSeq = source.outputSeq;
     return this.#typed === "" ? undefined : this.#typed;
   }

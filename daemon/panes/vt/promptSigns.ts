@@ -46,6 +46,11 @@ export class PromptSigns {
     return lineFeedSeq <= Math.max(this.ownEndSeq, this.isAtMarkedPrompt ? promptMarkSeq : -1);
   }
 
+  /** A line feed has come since the line editor began to read: in zsh it is not the prompt's own. */
+  get isFeedBehindPrompt(): boolean {
+    return this.#tracker.lineFeedSeq > this.#tracker.bracketedPasteSeq;
+  }
+
   /** No shell has reported or shown a prompt here yet. */
   get isFresh(): boolean {
     return this.isEditing === undefined && this.mark === undefined && this.emptyRow === undefined;

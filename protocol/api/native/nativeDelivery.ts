@@ -27,13 +27,13 @@ export const submitRequestSchema = v.strictObject({
   ),
   whileTyping: optional(
     v.picklist(["refuse", "wait"]),
-    "While the prompt box holds text: refuse (default), or wait until it is empty.",
+    "While the prompt box, or the line of a shell or REPL, holds text: refuse (default), or wait until it is empty.",
   ),
   whileUnknown: optional(
     v.picklist(["refuse", "type"]),
     "While an agent's state is unknown: refuse (default), or type anyway.",
   ),
-  clearFirst: optional(v.boolean(), "Empty the prompt box first."),
+  clearFirst: optional(v.boolean(), "Empty the prompt box, or the line, first."),
   literal: optional(
     v.boolean(),
     "Keep the program from interpreting the text as one of its own commands; refuse text for which that is impossible.",

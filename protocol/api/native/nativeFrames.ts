@@ -10,6 +10,8 @@ export const STREAM_BEARER_PREFIX = "tmuxwire.bearer.";
 export const STREAM_MAX_MESSAGE_BYTES = 2_097_152;
 /** Output bytes sent on a channel before its client must grant credit. */
 export const STREAM_INITIAL_CREDIT_BYTES = 1_048_576;
+/** The most that one grant may be. */
+export const STREAM_MAX_CREDIT_BYTES = 1_073_741_824;
 
 /**
  * Binary frame, big-endian: u8 type (1 = output) · u8 0 · u16 0 · u32 channel · u64 outputSeq of the first byte · bytes.

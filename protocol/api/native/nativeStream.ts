@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { eventIdSchema, fromSchema, inputRequestSchema, type NativeSize, sizeRequestSchema } from "./nativeRequests.ts";
 import type { NativeExit, NativeGap, NativeReadiness, NativeSnapshot, NativeWaiting } from "./nativeResponses.ts";
+import { STREAM_MAX_CREDIT_BYTES } from "./nativeFrames.ts";
 import { whole } from "../described.ts";
 import { recognized } from "../parse.ts";
 import { isPlainInputMessage } from "../plainInput.ts";
@@ -50,7 +51,7 @@ export interface StreamEventData {
 
 const id = whole(0, Number.MAX_SAFE_INTEGER);
 const channel = whole(0, 4_294_967_295);
-const creditBytes = whole(1, 1_073_741_824);
+const creditBytes = whole(1, STREAM_MAX_CREDIT_BYTES);
 const ofPane = { server: v.string(), pane: v.string() };
 
 const streamRequest = v.variant("type", [

@@ -37,6 +37,11 @@ test("any name is one word of a subject, and is read back", () => {
   );
 });
 
+test.each(["STATE", "state", "_STATE"])("a host named %s has a stream of its own", (host) => {
+  expect(hostStream(host).name).not.toBe(STATE_STREAM.name);
+  expect(hostStream("=53TATE").name).not.toBe(hostStream("STATE").name);
+});
+
 test.each(["state", "call", "out", "live", "alive", "*", ">", "a.b", "tmuxwire"])(
   "a server named %s gets into no other stream",
   (server) => {

@@ -34,6 +34,13 @@ test("hooks count together, and no longer than five seconds", () => {
   expect(announced.take(OTHER, 6_001)).toEqual({});
 });
 
+test("what a hook said of an agent that was never seen is not said of a later one", () => {
+  const announced = new Announced();
+  announced.report(PANE, { sessionId: "s", lastMessage: "done" }, 0);
+  announced.report(PANE, { lastMessage: "begun" }, 5_001);
+  expect(announced.take(PANE, 5_002)).toEqual({ reported: { lastMessage: "begun" } });
+});
+
 test("panes that have gone are forgotten", () => {
   const announced = new Announced();
   announced.expect(PANE, { name: "one" });
