@@ -276,11 +276,12 @@ describe("a program that has just started", () => {
   });
 
   test.each([
-    ["for as long as it is new", recently(), 7_000],
-    ["for as long as a start takes, if it is old", undefined, 5_000],
+    // The start is told when the test runs, which may be seconds after the file was loaded.
+    ["for as long as it is new", recently, 7_000],
+    ["for as long as a start takes, if it is old", () => undefined, 5_000],
   ])("and does not ask for pastes in brackets yet is waited for %s", async (_what, start, untilMs) => {
     const pane = new BoxPane("claude");
-    inFront(pane, "claude", start);
+    inFront(pane, "claude", start());
     pane.say("\u001b[?2004l");
     const work = submit(pane, { timeoutMs: 7_000 });
     await expect(pane.during(work)).rejects.toMatchObject({
