@@ -176,6 +176,15 @@ test.each<[string, number | undefined, readonly number[], string | undefined]>([
   expect(warn.mock.calls).toEqual(reason === undefined ? [] : logged);
 });
 
+test("a connection that was reset during the look-up is nobody's: its ends may be another's by now", async () => {
+  const socket = { destroyed: false };
+  const { listener } = usersOf(new Set(), () => {
+    socket.destroyed = true;
+    return OWN;
+  });
+  await expect(listener.require(socket as never)).rejects.toMatchObject({ details: { reason: "peer_unknown" } });
+});
+
 test("every user is let in without a look-up if any may; a connection that is none is refused otherwise", () => {
   const any = usersOf("any", () => OTHER);
   expect([any.listener.require(undefined), any.asked.mock.calls]).toEqual([undefined, []]);
