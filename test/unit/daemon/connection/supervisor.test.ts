@@ -187,6 +187,17 @@ test("a start that meets silence fails, closing a start ends it", async () => {
   expect(closed.states).toEqual(["closed"]);
 });
 
+test("what is closed between two attempts makes no other, although its server appears", async () => {
+  const { clock, supervisor, last, transports } = bench();
+  await supervisor.start();
+  last().drop();
+  supervisor.close();
+  supervisor.retryNow();
+  clock.advanceMs(60_000);
+  await turn();
+  expect(transports).toHaveLength(1);
+});
+
 test("closing is final and settles what waits", async () => {
   const { clock, supervisor, last, states, transports } = bench();
   await supervisor.start();
