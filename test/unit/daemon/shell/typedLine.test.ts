@@ -41,7 +41,13 @@ test.each<[string, string, string, string | undefined]>([
   ["text in Python", "python3", ">>> del|", undefined],
   ["text behind the cursor in Python", "python3", ">>> del| x", "del x"],
   ["text in SQLite", "sqlite3", "sqlite> drop|", undefined],
+  ["text in SQLite, within parentheses", "sqlite3", "(x1...> drop|", undefined],
+  ["text in SQLite, within a string", "sqlite3", "'  ...> drop|", undefined],
   ["text in PostgreSQL's", "psql", "shop=# drop|", undefined],
+  ["text in PostgreSQL's, in a database with a hyphen", "psql", "my-shop=> drop|", undefined],
+  ["text that goes on in PostgreSQL's", "psql", "my-shop-*> drop|", undefined],
+  ["text in MySQL's", "mysql", "mysql> drop|", undefined],
+  ["text in MySQL's, within a string", "mariadb", "    '> drop|", undefined],
 ])("%s", (_case, command, row, typed) => {
   expect(typedLine(command, at(row), signs())).toMatchObject({ typed });
 });
