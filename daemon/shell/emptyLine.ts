@@ -268,6 +268,8 @@ function killedText(before: Capture, after: Capture, signs: PromptSigns): string
 /** Resolves with true if output came or the stream ended. */
 function outputWithin({ clock, source, signal }: LineContext, untilMs: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
+    // The caller may have left since the capture.
+    signal?.throwIfAborted();
     const settle = (act: () => void): void => {
       timer.cancel();
       unsubscribe();
