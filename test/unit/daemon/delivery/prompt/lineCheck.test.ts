@@ -41,11 +41,12 @@ class Shell {
     return this.pane.typed.map(({ paste, keys }) => paste ?? keys);
   }
 
+  delivery = new DeliveryEngine({ readiness: this.pane.readiness, clock: this.pane.clock, nowUnixMs: () => 0 });
+
   submit(more: Partial<SubmitRequest> = {}, everyMs?: (nowMs: number) => void): Promise<unknown> {
     const { pane } = this;
-    const delivery = new DeliveryEngine({ readiness: pane.readiness, clock: pane.clock, nowUnixMs: () => 0 });
     const request = { server: pane.server, pane: pane.pane, text: "ls", profile: "shell", timeoutMs: 20_000, ...more };
-    const done = delivery.submit(request).then(
+    const done = this.delivery.submit(request).then(
       ({ outcome }) => outcome,
       ({ code, details }: { code: string; details?: Record<string, unknown> }) => [
         code,
@@ -127,4 +128,26 @@ test("a prompt that never looks as it did is probed three times and taken for em
   };
   expect(await shell.submit()).toBe("submitted");
   expect(shell.typed).toEqual([PROBE, BACK, PROBE, BACK, PROBE, BACK, "ls", ["Enter"]]);
+});
+
+test("a daemon that stops during a probe waits until the line is as it was", async () => {
+  const shell = new Shell("→ here ", "rm");
+  const { answer } = shell.pane;
+  shell.pane.answer = (typed) => {
+    if (typed.paste === PROBE) shell.delivery.stop();
+    // It takes its time.
+    shell.pane.clock.callAt(typed.atMs + 50, () => answer(typed));
+  };
+  expect((await shell.submit()) as unknown[]).toMatchObject(["WRONG_STATE", "box_not_empty", "rm"]);
+  expect(shell.typed).toEqual([PROBE, BACK, "rm"]);
+});
+
+test("nothing is probed for a caller who has left", async () => {
+  const shell = new Shell("→ here ", "rm");
+  const left = new AbortController();
+  shell.pane.afterCapture = () => left.abort(new Error("left"));
+  await expect(shell.submit({ signal: left.signal })).resolves.toEqual([undefined, undefined, undefined]);
+  // What was under way has come to its end.
+  expect(await shell.pane.during(shell.delivery.drain(1_000))).toBe(0);
+  expect(shell.typed).toEqual([]);
 });
