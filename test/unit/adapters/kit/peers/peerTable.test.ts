@@ -1,5 +1,7 @@
 /** The kernel's table of sockets, read from files like its own: whose row counts, and whose does not. */
+import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -108,6 +110,19 @@ test("a long table is read to the row, across pieces, and for everybody who asks
   const same = ends("127.0.0.1");
   const asked = [ends("127.0.0.1"), same, same, ends("127.0.0.1", 50_001)].map((one) => peers.uidOf(one));
   expect(await Promise.all(asked)).toEqual([1_000, 1_000, 1_000, 1_001]);
+});
+
+test("a row that a read has skipped is found by the next", async () => {
+  const peers = table([]);
+  const [path, pipe] = [join(directory, "tcp"), join(directory, "tcp6")];
+  rmSync(pipe);
+  execFileSync("mkfifo", [pipe]);
+  const uid = peers.uidOf(ends("127.0.0.1"));
+  // The first file has been read when somebody waits for a writer of the second.
+  const writer = await open(pipe, "w");
+  writeFileSync(path, `${HEAD}\n${row(V4, 50_000, 3_341, "01", 1_000)}\n`);
+  await writer.close();
+  expect(await uid).toBe(1_000);
 });
 
 test("what is beyond 16 MiB of a table is unknown", async () => {
