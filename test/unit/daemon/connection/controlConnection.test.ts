@@ -1,6 +1,7 @@
-/** What a lost connection says about its end. */
+/** When commands are written, who else is at work, and what a lost connection says about its end. */
 import { expect, test } from "vitest";
-import { fakeConnection } from "../../../support/tmux/fakeTransport.ts";
+import { ControlConnection } from "../../../../daemon/connection/controlConnection.ts";
+import { fakeConnection, FakeTransport, turn } from "../../../support/tmux/fakeTransport.ts";
 
 const failedAttach = (why: string): string => `%begin 1 100 0\n${why}\n%error 1 100 0\n`;
 
@@ -21,4 +22,68 @@ test.each<[string, string, string | undefined]>([
   transport.drop();
   const reason = tmux ?? "the control client ended";
   expect(closedWith).toMatchObject([{ code: "CONNECTION_LOST", details: { reason, tmux } }]);
+});
+
+const ignored = (): void => undefined;
+
+test("the first command of a turn is written at once, the others at its end", async () => {
+  const { connection, transport } = fakeConnection();
+  for (const name of ["a", "b", "c"]) connection.send(name, "none", ignored);
+  expect(transport.lines).toEqual(["a"]);
+  await turn();
+  expect(transport.lines).toEqual(["a", "b", "c"]);
+  connection.sendGroup(["d", "e"], ignored);
+  expect(transport.lines.slice(3)).toEqual(["d ; e"]);
+});
+
+test("what is asked before the client is attached waits for that", async () => {
+  const transport = new FakeTransport();
+  const connection = new ControlConnection({
+    open: transport.open,
+    spawn: { tmux: "tmux", args: [], env: {}, cwd: "/" },
+    onOutput: ignored,
+    onNotification: ignored,
+    onChunkEnd: ignored,
+    onClosed: ignored,
+  });
+  for (const name of ["a", "b"]) connection.send(name, "none", ignored);
+  await turn();
+  transport.push("%sessions-changed\n");
+  expect(transport.lines).toEqual([]);
+  transport.attach();
+  expect(transport.lines).toEqual(["a", "b"]);
+});
+
+test("commands that others have executed are counted, ours are not", async () => {
+  const { connection, transport } = fakeConnection();
+  const ask = async (): Promise<number> => {
+    connection.send("x", "none", ignored);
+    await turn();
+    transport.reply();
+    return connection.othersCommands;
+  };
+  const first = await ask();
+  expect(await ask()).toBe(first);
+  transport.othersDid(3);
+  expect([await ask(), await ask()]).toEqual([first + 3, first + 3]);
+  expect(connection.replies).toBe(4);
+});
+
+test("a connection that is closed takes and hears nothing, and settles its callers once", async () => {
+  const { connection, transport, notifications, closedWith } = fakeConnection();
+  const asked = connection.command("x").catch(({ code }: { code: string }) => code);
+  connection.send("never written", "none", ignored);
+  connection.close();
+  connection.close();
+  await turn();
+  transport.push("%sessions-changed\n");
+  expect(() => connection.send("y", "none", ignored)).toThrow(expect.objectContaining({ code: "CONNECTION_LOST" }));
+  expect([await asked, connection.closed, closedWith.length, notifications]).toEqual(["CONNECTION_LOST", true, 1, []]);
+  expect(transport.lines).toEqual(["x"]);
+});
+
+test("a reply that nobody asked for closes the connection", () => {
+  const { transport, closedWith } = fakeConnection();
+  transport.reply();
+  expect(closedWith).toMatchObject([{ code: "PROTOCOL_ERROR" }]);
 });
