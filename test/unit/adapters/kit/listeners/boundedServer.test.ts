@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectSecure, type TLSSocket } from "node:tls";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { closeServers, listeningServer } from "../../../../../adapters/kit/listeners/boundedServer.ts";
 import { CLOSE_GRACE_MS } from "../../../../../adapters/kit/peers/httpLimits.ts";
 import { listen, requireLoopback } from "../../../../../adapters/kit/listeners/listen.ts";
@@ -13,7 +13,25 @@ import { systemClock } from "../../../../../daemon/time/clock.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
-test("a listener bounds its connections, the size of headers, and the time that a request and an idle client may take", async () => {
+const descriptors = vi.hoisted(() => ({ limit: undefined as number | undefined }));
+vi.mock("../../../../../daemon/host/descriptorLimit.ts", () => ({ descriptorLimit: () => descriptors.limit }));
+afterEach(() => {
+  descriptors.limit = undefined;
+});
+
+test.each([
+  [undefined, 768],
+  [1_003, 250],
+  [1_048_576, 768],
+])("where the process may open %s descriptors, a listener accepts %i connections", async (limit, expected) => {
+  descriptors.limit = limit;
+  const options = { fetch: () => new Response("ok"), clock: systemClock };
+  const server = await listeningServer(options, { host: "127.0.0.1", port: 0 });
+  expect(server.maxConnections).toBe(expected);
+  await closeServers([server], systemClock);
+});
+
+test("a listener bounds the size of headers, and the time that a request and an idle client may take", async () => {
   const options = { fetch: () => new Response("ok"), clock: systemClock };
   const server = await listeningServer(options, { host: "127.0.0.1", port: 0 });
   expect(server).toMatchObject({
@@ -23,8 +41,6 @@ test("a listener bounds its connections, the size of headers, and the time that 
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 5_000,
   });
-  expect(server.maxConnections).toBeGreaterThan(100);
-  expect(server.maxConnections).toBeLessThanOrEqual(768);
   await closeServers([server], systemClock);
 });
 
