@@ -6,6 +6,7 @@
 import { AppError } from "../../protocol/errors.ts";
 import type { GuardBlock, ReplyShape } from "../../protocol/control/parser.ts";
 import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS, MAX_REPLY_BYTES } from "../../protocol/limits.ts";
+import { clip } from "../../protocol/text/clip.ts";
 
 /** Whether tmux refused the command, and nothing else is wrong. */
 export const isRefusal = (error: unknown): error is AppError =>
@@ -76,7 +77,7 @@ export class CommandQueue {
     }
     if (!block.ok) {
       this.#retire(slot);
-      const text = utf8.decode(block.body.subarray(0, MAX_ERROR_CHARS)).trim();
+      const text = clip(utf8.decode(block.body).trim(), MAX_ERROR_CHARS);
       const error = new AppError("TMUX_COMMAND_FAILED", `tmux: ${text}`, { details: { tmux: text } });
       settleOnce(slot, { error, replies: slot.replies });
       return;

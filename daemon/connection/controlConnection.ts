@@ -9,6 +9,7 @@ import { AppError, toAppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { Notification } from "../../protocol/control/notifications.ts";
 import { ControlParser, type GuardBlock, type ReplyShape } from "../../protocol/control/parser.ts";
+import { clip } from "../../protocol/text/clip.ts";
 import { CommandQueue, type Outcome, type Reply, type Settle } from "./commandQueue.ts";
 import { faulty } from "./connectionErrors.ts";
 import { createNonce, nonceCommand } from "./framing.ts";
@@ -248,7 +249,7 @@ export class ControlConnection {
 
   /** Text before tmux's first reply says why it cannot start. Later text may come from anyone and is not kept. */
   #complaint(text: string): void {
-    if (this.#replies === 0 && !text.startsWith("%")) this.#exitReason ??= text.trim().slice(0, MAX_REASON_CHARS);
+    if (this.#replies === 0 && !text.startsWith("%")) this.#exitReason ??= clip(text.trim(), MAX_REASON_CHARS);
   }
 
   #lost(): AppError {

@@ -151,6 +151,7 @@ export class Supervisor {
   /** Safe to call twice. */
   close(): void {
     this.#timer?.cancel();
+    this.#isWaiting = false;
     const connection = this.#connection ?? this.#preparing;
     this.#connection = undefined;
     this.#preparing = undefined;

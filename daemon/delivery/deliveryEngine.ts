@@ -302,7 +302,7 @@ export class DeliveryEngine implements Delivery {
         };
         const beforeEnter = (): void => onStage?.("entering");
         const result = await outcomeOf(
-          { watch, reader, keys, startedMs, deadlineMs, beforeFirstWrite, beforeEnter, progress, whileFree },
+          { watch, reader, keys, startedMs, deadlineMs, leaving, beforeFirstWrite, beforeEnter, progress, whileFree },
           attempt,
           work,
         ).catch((error: unknown) => {
@@ -312,7 +312,7 @@ export class DeliveryEngine implements Delivery {
         ended?.(result.outcome);
         return result;
       });
-      return await orLeave(done, left, () => progress.firstByteMs === undefined);
+      return await orLeave(done, left, () => progress.firstByteMs === undefined && !progress.isProbing);
     } finally {
       timer.cancel();
     }

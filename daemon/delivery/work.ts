@@ -13,6 +13,8 @@ export interface Work {
   readonly keys: PaneKeys;
   readonly startedMs: number;
   readonly deadlineMs: number;
+  /** Aborts when nobody waits for it any more: then nothing is begun. */
+  readonly leaving: AbortSignal;
   /** In the turn of the first write. @throws AppError: then nothing is written */
   readonly beforeFirstWrite: () => void;
   /** In the turn in which Enter is written. @throws AppError: then it is not pressed */
@@ -28,6 +30,8 @@ export class Progress {
   firstByteMs: number | undefined;
   enterMs: number | undefined;
   enterPresses = 0;
+  /** What somebody has typed is off its line until it is typed again. */
+  isProbing = false;
   /** Something has been written. */
   hasWritten = false;
 }

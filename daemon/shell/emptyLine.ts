@@ -309,6 +309,8 @@ function killedText(screens: Screens): string | undefined {
 /** Resolves with true if output came or the stream ended. */
 function outputWithin({ clock, source, signal }: LineContext, untilMs: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
+    // The caller may have left since the capture.
+    signal?.throwIfAborted();
     const settle = (act: () => void): void => {
       timer.cancel();
       unsubscribe();

@@ -20,9 +20,10 @@ export interface TypedLine {
 const REPLS: readonly (readonly [name: RegExp, prompt: RegExp])[] = [
   [/^i?python[\d.]*$/, /^(?:>>> |\.\.\. |\(Pdb\) |In \[\d+\]: | +\.\.\.: )/],
   [/^(?:node|nodejs)$/, /^(?:> |\.\.\. |\| )/],
-  [/^sqlite3?$/, /^(?:sqlite> | {3}\.\.\.> |\(x\d+> +)/],
-  [/^psql$/, /^[^\s=>#-]*[=*^!('"$-]{1,3}[>#] /],
-  [/^(?:mysql|mariadb)$/, /^(?:mysql> |MariaDB \[[^\]]*\]> | +-> )/],
+  // From 3.42 on, a line that goes on begins with what it waits for.
+  [/^sqlite3?$/, /^(?:sqlite> |(?: {3}|\((?:x\d|\.\.)|["'`\];] {2}|\/\* )\.\.\.> )/],
+  [/^psql$/, /^[^\s>#]*[=*^!('"$-]{1,3}[>#] /],
+  [/^(?:mysql|mariadb)$/, /^(?:mysql> |MariaDB \[[^\]]*\]> | +(?:-|["'`]|\/\*)> )/],
 ];
 
 /** A sign of a prompt with something behind it: what looks like another prompt may be text (`$ cat >`). */

@@ -3,6 +3,7 @@
  * keywords; an unknown keyword, or a known one with invalid arguments, is not an error but the event `other`.
  */
 import { isPaneId, isSessionId, isWindowId, type PaneId, type SessionId, type WindowId } from "../ids.ts";
+import { clip } from "../text/clip.ts";
 
 export type Notification =
   | { readonly kind: "exit"; readonly reason: string | undefined }
@@ -94,7 +95,7 @@ export function parseNotification(line: string): Notification {
     READERS.get(keyword)?.(rest.split(" "), rest) ?? {
       kind: "other",
       keyword: keyword.startsWith("%") ? keyword.slice(0, 64) : "",
-      text: line.slice(0, MAX_TEXT_CHARS),
+      text: clip(line, MAX_TEXT_CHARS),
     }
   );
 }

@@ -49,7 +49,8 @@ export class PeerUsers {
 
   #lookUp(socket: Socket): Promise<Verdict> {
     const pending = this.#table.uidOf(socket).then((uid) => {
-      const verdict = this.#judge(uid);
+      // The ends of a connection that was reset may be another user's by now.
+      const verdict = this.#judge(socket.destroyed ? undefined : uid);
       this.#verdicts.set(socket, verdict);
       return verdict;
     });

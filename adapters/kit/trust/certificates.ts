@@ -119,7 +119,7 @@ async function leafOf(
   return { ...checkPair(made, { key: path, cert: path }, nowUnixMs), source, authorityPath: authority.certPath };
 }
 
-async function keptLeaf(path: string, authority: KeyPair, nowUnixMs: number): Promise<UsablePair | undefined> {
+async function keptLeaf(path: string, authority: UsablePair, nowUnixMs: number): Promise<UsablePair | undefined> {
   const text = await readIfPresent(path);
   if (text === undefined) return undefined;
   await requirePrivate(path);
@@ -127,8 +127,10 @@ async function keptLeaf(path: string, authority: KeyPair, nowUnixMs: number): Pr
   try {
     const kept = { key: text.slice(0, certAt), cert: text.slice(certAt) };
     const pair = checkPair(kept, { key: path, cert: path }, nowUnixMs);
-    const lasting = pair.notAfterUnixMs - nowUnixMs > RENEW_BEFORE_MS;
-    return lasting && isSignedBy(pair.cert, authority.cert) ? pair : undefined;
+    const { notAfterUnixMs } = pair;
+    // One of an authority that expires soon cannot last longer.
+    const isLasting = notAfterUnixMs - nowUnixMs > RENEW_BEFORE_MS || notAfterUnixMs >= authority.notAfterUnixMs;
+    return isLasting && isSignedBy(pair.cert, authority.cert) ? pair : undefined;
   } catch {
     // A truncated, foreign or expired file is replaced.
     return undefined;

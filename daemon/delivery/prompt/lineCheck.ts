@@ -58,13 +58,26 @@ export class LineCheck {
     return this.#typed;
   }
 
-  /** The line is as before then. */
-  async #probe({ kind }: TypedLine, capture: Capture): Promise<string | undefined> {
-    const { watch, keys } = this.#work;
+  /** The line is as before then, whoever leaves meanwhile. */
+  async #probe(line: TypedLine, capture: Capture): Promise<string | undefined> {
+    const { progress } = this.#work;
+    try {
+      return await this.#probed(line, capture);
+    } finally {
+      progress.isProbing = false;
+    }
+  }
+
+  async #probed({ kind }: TypedLine, capture: Capture): Promise<string | undefined> {
+    const { watch, keys, leaving, progress } = this.#work;
     const { server, pane, source, clock } = watch;
     const context: LineContext = { server, pane, source, clock };
     const from = source.outputSeq;
-    if (!(await keys.typeOn(capture, [PROBE], undefined, { cursor: capture.cursor }))) return undefined;
+    const beforeWrite = (): void => {
+      leaving.throwIfAborted();
+      progress.isProbing = true;
+    };
+    if (!(await keys.typeOn(capture, [PROBE], beforeWrite, { cursor: capture.cursor }))) return undefined;
     this.#probes += 1;
     const killed = await killedByProbe(context, { kind, before: capture, from });
     const restoredFrom = source.outputSeq;

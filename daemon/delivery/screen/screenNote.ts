@@ -35,14 +35,12 @@ function newRows(before: ScreenCapture, after: ScreenCapture): readonly string[]
     .map((row) => (after.screen.lines[row] ?? "").slice(0, MAX_ROW_CHARACTERS));
 }
 
-/** Foreign text: one line without controls, bounded. */
+/** Foreign text: one line without controls and frames, bounded. */
 export const oneLine = (rows: readonly string[]): string =>
   clip(
     rows
       .join(" ")
-      .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
-      .replaceAll(/[\u2500-\u259f]+/gu, " ")
-      .replaceAll(/\s+/gu, " ")
+      .replaceAll(/[\s\p{Cc}\p{Cf}\u2500-\u259f]+/gu, " ")
       .trim(),
     MAX_NOTE_CHARS,
   );

@@ -40,13 +40,14 @@ describe("CommandQueue", () => {
     const keep: Settle = (outcome) => {
       if ("error" in outcome) errors.push(outcome.error);
     };
-    queue.add([OURS], 1, keep);
-    queue.add([OURS], 1, keep);
+    for (let added = 0; added < 3; added += 1) queue.add([OURS], 1, keep);
     queue.reply(block("can't find session: é\n", { ok: false }));
     queue.reply(block("x".repeat(5_000), { ok: false }));
+    queue.reply(block(`${"é".repeat(298)}😀!`, { ok: false }));
     expect(errors[0]?.message).toBe("tmux: can't find session: é");
     expect(errors[0]?.details).toEqual({ tmux: "can't find session: é" });
-    expect(errors[1]?.message).toBe(`tmux: ${"x".repeat(300)}`);
+    expect(errors[1]?.message).toBe(`tmux: ${"x".repeat(299)}…`);
+    expect(errors[2]?.message).toBe(`tmux: ${"é".repeat(298)}…`);
   });
 
   test("a reply without a command is a lost pairing", () => {

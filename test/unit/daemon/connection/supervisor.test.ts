@@ -187,6 +187,17 @@ test("a start that meets silence fails, closing a start ends it", async () => {
   expect(closed.states).toEqual(["closed"]);
 });
 
+test("what is closed between two attempts makes no other, although its server appears", async () => {
+  const { clock, supervisor, last, transports } = bench();
+  await supervisor.start();
+  last().drop();
+  supervisor.close();
+  supervisor.retryNow();
+  clock.advanceMs(60_000);
+  await turn();
+  expect(transports).toHaveLength(1);
+});
+
 test("closing is final and settles what waits", async () => {
   const { clock, supervisor, last, states, transports } = bench();
   await supervisor.start();
@@ -264,4 +275,111 @@ test("a connection that is taken again and again is made anew more and more slow
   const first = await until(1_000);
   expect(first).toBeLessThan(15);
   expect((await until(1_000)) - first).toBeLessThanOrEqual(1);
+});
+
+test.each<[string, AppError, object]>([
+  [
+    "a reason",
+    new AppError("CONNECTION_LOST", "lost", { details: { reason: "no room" } }),
+    { code: "TMUX_UNAVAILABLE", message: "tmux could not be started: no room" },
+  ],
+  [
+    "no reason",
+    new AppError("CONNECTION_LOST", "lost"),
+    { code: "TMUX_UNAVAILABLE", message: "tmux could not be started: lost" },
+  ],
+  ["another fault", new AppError("PROTOCOL_ERROR", "odd"), { code: "PROTOCOL_ERROR", message: "odd" }],
+])("a first connection that cannot be made, for %s, ends the supervisor", async (_what, error, expected) => {
+  const all = bench();
+  all.prepare = () => Promise.reject(error);
+  await expect(all.supervisor.start()).rejects.toMatchObject(expected);
+  expect([all.states, all.last().closed, all.clock.pendingTimers]).toEqual([["closed"], true, 0]);
+});
+
+test("a server that need not exist is tried again, and at once when it is known to have come", async () => {
+  const all = bench();
+  const { clock, supervisor, transports, events } = all;
+  all.prepare = () => Promise.reject(new AppError("CONNECTION_LOST", "none yet"));
+  await supervisor.startOrWait();
+  for (const ms of [50, 100, 200, 400]) {
+    clock.advanceMs(ms);
+    await turn();
+  }
+  expect([transports.length, supervisor.state, new Set(events)]).toEqual([
+    5,
+    "connecting",
+    new Set(["connection.retry"]),
+  ]);
+  all.prepare = () => Promise.resolve();
+  supervisor.retryNow();
+  clock.advanceMs(0);
+  await turn();
+  expect([transports.length, supervisor.state]).toEqual([6, "ready"]);
+  // There is nothing to try: it is connected.
+  supervisor.retryNow();
+  clock.advanceMs(1);
+  expect(transports).toHaveLength(6);
+  supervisor.close();
+});
+
+test("a check asks at once, and is over with its reply, or after a second", async () => {
+  const { clock, supervisor, last } = bench();
+  await supervisor.check();
+  await supervisor.start();
+  let checked = 0;
+  const check = async (): Promise<void> => {
+    await supervisor.check();
+    checked += 1;
+  };
+  void check();
+  await turn();
+  expect([last().lines, checked]).toEqual([["how are you"], 0]);
+  last().reply("well\n");
+  await turn();
+  expect([checked, clock.pendingTimers]).toEqual([1, 1]);
+  void check();
+  await turn();
+  clock.advanceMs(999);
+  await turn();
+  expect(checked).toBe(1);
+  clock.advanceMs(1);
+  await turn();
+  expect(checked).toBe(2);
+  // The late reply counts all the same.
+  last().reply("not well\n");
+  expect(last().closed).toBe(true);
+});
+
+test.each([
+  ["is idle and owes a reply", true, true],
+  ["works", false, false],
+])("a server in doubt that %s is found out soon", async (_what, isIdle, isGivenUp) => {
+  const { clock, supervisor, last } = bench(() => isIdle);
+  supervisor.doubt();
+  await supervisor.start();
+  supervisor.doubt();
+  supervisor.doubt();
+  await turn();
+  expect(last().lines).toEqual(["how are you"]);
+  for (let looks = 1; looks <= 2; looks += 1) {
+    expect(last().closed).toBe(false);
+    clock.advanceMs(60);
+    await loopTurn();
+  }
+  expect(last().closed).toBe(isGivenUp);
+  supervisor.close();
+});
+
+test("a server in doubt that replies is left alone", async () => {
+  const { clock, supervisor, last } = bench(() => true);
+  await supervisor.start();
+  supervisor.doubt();
+  clock.advanceMs(60);
+  await loopTurn();
+  last().reply("well\n");
+  clock.advanceMs(60);
+  await loopTurn();
+  // Only the heartbeat is left.
+  expect([last().closed, clock.pendingTimers]).toEqual([false, 1]);
+  supervisor.close();
 });

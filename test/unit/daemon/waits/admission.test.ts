@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { Admission } from "../../../../daemon/waits/admission.ts";
+import { DEFAULT_WAIT_LIMITS } from "../../../../daemon/waits/waitLimits.ts";
 import type { WaitRequest } from "../../../../daemon/waits/waitRequest.ts";
+import { heldBy } from "../../../support/daemon/heapBytes.ts";
 import { MemorySource } from "../../../support/daemon/memorySource.ts";
 import { errorOf, literal, outcomeOf, re2Done, regex, turns, waitBench } from "./waitFixture.ts";
 
@@ -169,4 +172,25 @@ test.each<[string, WaitRequest]>([
   await re2Done(waits);
   clock.advanceMs(31);
   expect((await wait).matched).toMatchObject([{ text: "abababab" }]);
+});
+
+test("a place that is given back twice is given back once", () => {
+  const active = { wait_active: 0, wait_active_regex: 0 };
+  const admission = new Admission({ ...DEFAULT_WAIT_LIMITS, maxPerTarget: 2 }, active);
+  const target = {};
+  const [leave] = [admission.enter(target, true), admission.enter(target, false)];
+  leave();
+  leave();
+  expect(active).toEqual({ wait_active: 1, wait_active_regex: 0 });
+  admission.enter(target, false);
+  expect(() => admission.enter(target, false)).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
+});
+
+test("nothing is held of a target that nobody waits on any more", () => {
+  const admission = new Admission({ ...DEFAULT_WAIT_LIMITS }, { wait_active: 0, wait_active_regex: 0 });
+  const held = heldBy(() => {
+    for (let round = 0; round < 20_000; round += 1) admission.enter({ round }, false)();
+  });
+  expect(held).toBeLessThan(500_000);
+  admission.enter({}, false)();
 });

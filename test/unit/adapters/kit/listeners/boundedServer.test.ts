@@ -1,17 +1,37 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { connect as connectSecure, type TLSSocket } from "node:tls";
+import { afterEach, expect, test, vi } from "vitest";
 import { closeServers, listeningServer } from "../../../../../adapters/kit/listeners/boundedServer.ts";
 import { CLOSE_GRACE_MS } from "../../../../../adapters/kit/peers/httpLimits.ts";
 import { listen, requireLoopback } from "../../../../../adapters/kit/listeners/listen.ts";
+import { makeAuthority } from "../../../../../adapters/kit/trust/localAuthority.ts";
 import { createWebSocketServer } from "../../../../../adapters/kit/streams/websocket.ts";
 import type { Log } from "../../../../../daemon/ops/log.ts";
 import { systemClock } from "../../../../../daemon/time/clock.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
-test("a listener bounds its connections, the size of headers, and the time that a request and an idle client may take", async () => {
+const descriptors = vi.hoisted(() => ({ limit: undefined as number | undefined }));
+vi.mock("../../../../../daemon/host/descriptorLimit.ts", () => ({ descriptorLimit: () => descriptors.limit }));
+afterEach(() => {
+  descriptors.limit = undefined;
+});
+
+test.each([
+  [undefined, 768],
+  [1_003, 250],
+  [1_048_576, 768],
+])("where the process may open %s descriptors, a listener accepts %i connections", async (limit, expected) => {
+  descriptors.limit = limit;
+  const options = { fetch: () => new Response("ok"), clock: systemClock };
+  const server = await listeningServer(options, { host: "127.0.0.1", port: 0 });
+  expect(server.maxConnections).toBe(expected);
+  await closeServers([server], systemClock);
+});
+
+test("a listener bounds the size of headers, and the time that a request and an idle client may take", async () => {
   const options = { fetch: () => new Response("ok"), clock: systemClock };
   const server = await listeningServer(options, { host: "127.0.0.1", port: 0 });
   expect(server).toMatchObject({
@@ -21,8 +41,6 @@ test("a listener bounds its connections, the size of headers, and the time that 
     keepAliveTimeout: 65_000,
     connectionsCheckingInterval: 5_000,
   });
-  expect(server.maxConnections).toBeGreaterThan(100);
-  expect(server.maxConnections).toBeLessThanOrEqual(768);
   await closeServers([server], systemClock);
 });
 
@@ -65,6 +83,50 @@ test("a request that does not end is cut when the grace of closing is over, and 
   expect([await text(socket), clock.pendingTimers]).toEqual(["", 0]);
 });
 
+test("a request that ends within the grace of closing gets its response, and its connection is closed then", async () => {
+  const clock = new FakeClock();
+  let finish = (): void => undefined;
+  const fetch = (): Promise<Response> => new Promise((resolve) => (finish = () => resolve(new Response("late"))));
+  const server = await listeningServer({ fetch, clock }, LOOPBACK);
+  const requested = once(server, "request");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await requested;
+  const closed = closeServers([server], clock);
+  clock.advanceMs(CLOSE_GRACE_MS - 1);
+  finish();
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*late/);
+  clock.advanceMs(CLOSE_GRACE_MS);
+  await closed;
+  expect(await text(socket)).toBe("");
+});
+
+test("a listener over https takes another certificate for new connections, and no key that is not its own", async () => {
+  const [one, other] = await Promise.all(["one", "other"].map((name) => makeAuthority(Date.now(), name)));
+  const options = { fetch: () => new Response("ok"), host: "127.0.0.1", port: 0, clock: systemClock };
+  await expect(listen({ ...options, tls: { key: one!.key, cert: other!.cert } })).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    message: expect.stringMatching(/^the key and certificate do not match/) as string,
+  });
+  const listener = await listen({ ...options, tls: one });
+  expect(listener.url).toBe(`https://127.0.0.1:${listener.port}`);
+  const opened: TLSSocket[] = [];
+  const shown = async (): Promise<string> => {
+    const socket = connectSecure({ port: listener.port, host: "127.0.0.1", rejectUnauthorized: false });
+    opened.push(socket);
+    await once(socket, "secureConnect");
+    return String(socket.getPeerCertificate().subject.CN);
+  };
+  const names = [await shown()];
+  listener.replaceCertificate(other!);
+  names.push(await shown());
+  expect(names).toEqual(["one", "other"]);
+  for (const socket of opened) socket.destroy();
+  await Promise.all([listener.close(), listener.close()]);
+  await expect(shown()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
 test("at localhost both loopback addresses are taken, or none", async () => {
   const other = createServer().listen(0);
   await once(other, "listening");
@@ -72,7 +134,10 @@ test("at localhost both loopback addresses are taken, or none", async () => {
   await once(other.close(), "close");
   await once(other.listen(port, "::1"), "listening");
   const options = { fetch: () => new Response("ok"), clock: systemClock, port };
-  await expect(listen({ ...options, host: "localhost" })).rejects.toMatchObject({ details: { reason: "EADDRINUSE" } });
+  await expect(listen({ ...options, host: "localhost" })).rejects.toMatchObject({
+    details: { reason: "EADDRINUSE" },
+    message: expect.stringMatching(/ is in use: .* choose another port with the port setting$/) as string,
+  });
   const listener = await listen({ ...options, host: "127.0.0.1" });
   expect(listener.port).toBe(port);
   await listener.close();
@@ -130,6 +195,7 @@ test.each([
   ["GET /ws?from=1", "websocket", true],
   ["GET http://127.0.0.1/ws", "websocket", true],
   ["GET /ws/more", "websocket", false],
+  ["GET /wshttp://127.0.0.1", "websocket", false],
   ["GET /", "websocket", false],
   ["POST /ws", "websocket", false],
   ["GET /ws", "what", false],
@@ -141,6 +207,7 @@ test.each([
 
 test.each([
   ["localhost", undefined],
+  ["no such host", /^no such host is not an address of this machine: set HOST to localhost or 127\.0\.0\.1$/],
   ["127.0.0.1", undefined],
   ["::1", undefined],
   [

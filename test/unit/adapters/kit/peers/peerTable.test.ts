@@ -1,5 +1,7 @@
 /** The kernel's table of sockets, read from files like its own: whose row counts, and whose does not. */
+import { execFileSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
@@ -110,6 +112,19 @@ test("a long table is read to the row, across pieces, and for everybody who asks
   expect(await Promise.all(asked)).toEqual([1_000, 1_000, 1_000, 1_001]);
 });
 
+test("a row that a read has skipped is found by the next", async () => {
+  const peers = table([]);
+  const [path, pipe] = [join(directory, "tcp"), join(directory, "tcp6")];
+  rmSync(pipe);
+  execFileSync("mkfifo", [pipe]);
+  const uid = peers.uidOf(ends("127.0.0.1"));
+  // The first file has been read when somebody waits for a writer of the second.
+  const writer = await open(pipe, "w");
+  writeFileSync(path, `${HEAD}\n${row(V4, 50_000, 3_341, "01", 1_000)}\n`);
+  await writer.close();
+  expect(await uid).toBe(1_000);
+});
+
 test("what is beyond 16 MiB of a table is unknown", async () => {
   const own = row(V4, 50_000, 3_341, "01", 1_000);
   const filler = "x".repeat(10_000);
@@ -174,6 +189,15 @@ test.each<[string, number | undefined, readonly number[], string | undefined]>([
   expect(asked).toHaveBeenCalledOnce();
   const logged = [["http.peer.refused", { uid: uid ?? "unknown" }]];
   expect(warn.mock.calls).toEqual(reason === undefined ? [] : logged);
+});
+
+test("a connection that was reset during the look-up is nobody's: its ends may be another's by now", async () => {
+  const socket = { destroyed: false };
+  const { listener } = usersOf(new Set(), () => {
+    socket.destroyed = true;
+    return OWN;
+  });
+  await expect(listener.require(socket as never)).rejects.toMatchObject({ details: { reason: "peer_unknown" } });
 });
 
 test("every user is let in without a look-up if any may; a connection that is none is refused otherwise", () => {

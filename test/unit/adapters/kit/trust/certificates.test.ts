@@ -193,6 +193,13 @@ describe("what we keep", () => {
     expect(new X509Certificate(renewed.cert).verify(authority.publicKey)).toBe(true);
   });
 
+  test("is not replaced again and again in the last month of its authority", async () => {
+    await resolveCertificate(config, NOW);
+    const last = await resolveCertificate(config, NOW + 3_640 * DAY);
+    expect(last.notAfterUnixMs).toBe(NOW + 3_650 * DAY);
+    expect((await resolveCertificate(config, NOW + 3_641 * DAY)).cert).toBe(last.cert);
+  });
+
   test("is replaced when the authority has changed or the leaf is damaged", async () => {
     const first = await resolveCertificate(config, NOW);
     rmSync(join(config.stateDir, "authority"), { recursive: true });

@@ -18,3 +18,10 @@ test.each([
   stream.take(Buffer.from(said));
   expect(bracketedPasteOf(stream, since)).toBe(expected);
 });
+
+test("where output is missing behind what was said, it is not known", () => {
+  const { stream } = new FakePane("claude");
+  stream.take(Buffer.from(ON));
+  stream.declareHole("paused");
+  expect(bracketedPasteOf(stream)).toBe("unknown");
+});

@@ -45,7 +45,7 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
   [
     "the text above it, and what came since",
     "fix it",
-    box("", "> fix it", "", "● done", ""),
+    box("", "> fix it", "", "", "● done", "", ""),
     [],
     { shows: true, since: "● done" },
   ],
@@ -92,6 +92,13 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
     [],
     { shows: true, since: "● x" },
   ],
+  [
+    "the shortest beginning that is not met by chance",
+    `fix these\n${LONG}`,
+    box("", "> fix these …", "● x"),
+    [],
+    { shows: true, since: "● x" },
+  ],
   ["a short beginning, which is met by chance", `fix\n${LONG}`, box("", "> fix …"), [], { shows: false }],
   [
     "a text that is wrapped, by the row in which it ends",
@@ -100,6 +107,21 @@ test.each<[string, string | undefined, readonly string[], readonly string[], Par
     [],
     { shows: true, since: "● x" },
   ],
+  [
+    "a text that is wrapped, where an earlier one was not",
+    "please fix the failing test",
+    box(
+      "",
+      "> please fix the failing test",
+      ...Array<string>(8).fill("● x"),
+      "> please fix",
+      "  the failing test",
+      "● y",
+    ),
+    [],
+    { shows: true, since: "● y" },
+  ],
+  ["a text of nothing visible, and an empty box", "\u200b", box(""), [], nothing],
   ["a text in the box that stood nowhere above", "fix it", box("fix it", "● x"), [], { shows: false }],
 ])("%s", async (_what, text, screen, history, expected) => {
   expect(await look(text, screen, history)).toMatchObject(expected);
