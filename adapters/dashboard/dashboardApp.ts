@@ -70,7 +70,7 @@ export interface DashboardAppOptions extends Pick<
   readonly hosts?: ReadonlySet<string> | undefined;
   /** Includes the page's own, which are known once there is a port. */
   readonly origins: ReadonlySet<string>;
-  readonly streamBounds?: OpenStreams["bounds"] | undefined;
+  readonly streamBounds?: Pick<OpenStreams, "stallMs" | "bufferBytes"> | undefined;
 }
 
 interface DashboardApp {
@@ -101,7 +101,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const agents = { server, store, book, events, desk, panes, clock, nowUnixMs, log };
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
-  const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
+  const streams = { clock, open: new Set<() => void>(), ...options.streamBounds };
   const access = options.token === undefined ? undefined : tokenAccess(options.token);
   const app = new Hono<GuardEnv>();
   const respondTo = errorHandler(log, errorBody);
@@ -138,8 +138,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...sessionRoutes(agents),
     ...recordingRoutes(options.recordings),
     ...templateRoutes(store),
-    ...eventRoutes({ events, machines, clock, streams, onError }),
-    ...hostPaneRoutes({ machines, clock, streams }),
+    ...eventRoutes({ events, machines, streams, onError }),
+    ...hostPaneRoutes({ machines, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
     ...(options.notifier === undefined || operations === undefined ? [] : answerRoutes(options.notifier, operations)),

@@ -2,16 +2,13 @@
 import type { Context } from "hono";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import { isKeyName } from "../../daemon/panes/input/keys.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { agentOkSchema } from "../../protocol/api/dashboard.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";
-import { alreadySent } from "../kit/guard/alreadySent.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { openPaneEvents } from "../kit/streams/paneEvents.ts";
+import { paneEventResponse } from "../kit/streams/paneEvents.ts";
 import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import type { OpenStreams } from "./events/eventRoutes.ts";
@@ -30,7 +27,6 @@ import {
 
 interface PaneRouteParts extends AgentParts {
   readonly feeds: Feeds;
-  readonly clock: Clock;
   readonly streams: OpenStreams;
 }
 
@@ -58,22 +54,14 @@ export function paneRoutes(parts: PaneRouteParts): readonly Route[] {
 async function paneStream(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
   const pane = await livePane(parts, id);
   if (typeof pane !== "string") return respondWith(c, pane);
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
-  // The reader may have gone meanwhile.
-  if (outgoing.destroyed) return alreadySent();
   const last = c.req.header("last-event-id");
-  openPaneEvents({
+  return paneEventResponse(c, {
     feeds: parts.feeds,
     serverName: "user",
     pane,
     start: last === undefined ? { kind: "snapshot" } : { kind: "position", position: parsePosition(last) },
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
-    clock: parts.clock,
     ...parts.streams,
   });
-  return alreadySent();
 }
 
 /** Keystrokes of a person who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
