@@ -107,3 +107,7 @@ export const MAX_KEPT_CHARS = 4_000;
 
 /** What is kept of a prompt that a hook tells of: a longer one is compared with it by this. */
 export const keptPrompt = (prompt: string): string => prompt.trim().slice(0, MAX_KEPT_CHARS).trimEnd();
+
+/** Whether it is known to have taken this prompt since then. */
+export const hasTask = ({ task }: RunningAgent, prompt: string, sinceUnixMs: number): boolean =>
+  task !== undefined && keptPrompt(task.text) === keptPrompt(prompt) && task.sinceUnixMs >= sinceUnixMs;

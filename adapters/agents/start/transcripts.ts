@@ -20,7 +20,7 @@ interface TranscriptsOptions {
 }
 
 /** What the agent's clock and ours may be apart, and the time between its start and the first line that it writes. */
-const CLOCK_SLACK_MS = 2_000;
+export const CLOCK_SLACK_MS = 2_000;
 /** An agent's program and the launchers and helpers around it. */
 const MAX_PROCESSES = 16;
 
@@ -35,17 +35,10 @@ export class Transcripts {
     this.#nowUnixMs = nowUnixMs;
   }
 
-  /** The last message that the agent has written since then; undefined if there is none, or nothing is known. */
-  async lastWords(agent: RunningAgent, sinceUnixMs: number): Promise<string | undefined> {
-    const said = await this.#said(agent, sinceUnixMs);
+  /** The last message that the agent has written; undefined if there is none, or nothing is known. */
+  async lastWords(agent: RunningAgent): Promise<string | undefined> {
+    const said = await this.#said(agent);
     return said?.findLast(({ by }) => by === "agent")?.text;
-  }
-
-  /** Whether the agent's conversation has this prompt since then; undefined if the conversation is not known. */
-  async wasTaken(agent: RunningAgent, text: string, sinceUnixMs: number): Promise<boolean | undefined> {
-    const said = await this.#said(agent, sinceUnixMs);
-    const wanted = plain(text);
-    return said?.some((each) => each.by === "user" && plain(each.text) === wanted);
   }
 
   /**
@@ -57,7 +50,7 @@ export class Transcripts {
     text: string,
     sinceUnixMs: number,
   ): Promise<{ readonly isTaken: boolean; readonly words: string | undefined } | undefined> {
-    const said = await this.#said(agent, sinceUnixMs, 0);
+    const said = (await this.#said(agent))?.filter(({ unixMs }) => unixMs >= sinceUnixMs);
     if (said === undefined) return undefined;
     const wanted = plain(text);
     const at = said.findLastIndex((each) => each.by === "user" && plain(each.text) === wanted);
@@ -77,15 +70,9 @@ export class Transcripts {
     return found;
   }
 
-  async #said(
-    agent: RunningAgent,
-    sinceUnixMs: number,
-    slackMs = CLOCK_SLACK_MS,
-  ): Promise<readonly Said[] | undefined> {
+  async #said(agent: RunningAgent): Promise<readonly Said[] | undefined> {
     const session = await this.sessionOf(agent);
-    if (session === undefined) return undefined;
-    const said = await this.#transcripts.get(agent.kind.name)?.said(session);
-    return said?.filter(({ unixMs }) => unixMs >= sinceUnixMs - slackMs);
+    return session === undefined ? undefined : this.#transcripts.get(agent.kind.name)?.said(session);
   }
 
   async #find(transcript: AgentTranscript, agent: RunningAgent): Promise<AgentSession | undefined> {
