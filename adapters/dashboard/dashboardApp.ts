@@ -14,7 +14,7 @@ import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
-import { recordingRoutes, tokenRoute } from "./dashboardRoutes.ts";
+import { recordingRoutes } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams, PAGE_EVENTS } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
 import { answerRoutes, pushRoutes } from "./pushRoutes.ts";
@@ -102,7 +102,7 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
   const streams = { clock, open: new Set<() => void>(), ...options.streamBounds };
-  const access = options.token === undefined ? undefined : tokenAccess(options.token);
+  const access = tokenAccess(options.token);
   const app = new Hono<GuardEnv>();
   const respondTo = errorHandler(log, errorBody);
   const respondToOperation = errorHandler(log, operationErrorBody);
@@ -119,14 +119,14 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     origins: options.origins,
     missingOrigin: "allow",
     token: undefined,
-    proves: access?.proves,
+    proves: access.proves,
     unauthorized: NO_TOKEN,
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,
   });
   serveRoutes(app, guard, [
     ...new PageFiles(options.pageDirectory).routes(["/"], "/page"),
-    tokenRoute(access),
+    access.route,
     ...agentRoutes({
       ...agents,
       running: options.running,

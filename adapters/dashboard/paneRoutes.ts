@@ -14,16 +14,15 @@ import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import type { OpenStreams } from "./events/eventRoutes.ts";
 import { bodyFields } from "./fields.ts";
 import type { AgentParts } from "./panes/paneLinks.ts";
-import * as failures from "./respond/failures.ts";
 import {
   agentNotFound,
-  failureResponse,
+  type Failure,
+  failure,
+  failureOf,
   noPane,
-  refusalResponse,
-  type RespondResponse,
   respondWith,
   usablePane,
-} from "./respond/respondResponse.ts";
+} from "./respond/failures.ts";
 
 interface PaneRouteParts extends AgentParts {
   readonly feeds: Feeds;
@@ -69,14 +68,14 @@ async function paneInput(parts: PaneRouteParts, c: Context<GuardEnv>, id: number
   const part = inputPart(c.get("raw"));
   if (part === undefined) {
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
-    return respondWith(c, refusalResponse(400, "invalid_input", message));
+    return respondWith(c, failure(400, "invalid_input", message));
   }
   const pane = await livePane(parts, id);
   if (typeof pane !== "string") return respondWith(c, pane);
   try {
     await parts.server.input(pane, [part]);
   } catch (error) {
-    return respondWith(c, failureResponse(failures.failureOf(error)));
+    return respondWith(c, failureOf(error));
   }
   return c.json({ status: "ok", agent_id: id });
 }
@@ -89,7 +88,7 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
   return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
 }
 
-async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | RespondResponse> {
+async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Failure> {
   const agent = parts.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;
