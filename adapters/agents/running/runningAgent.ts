@@ -37,16 +37,6 @@ export interface AgentFacts {
   readonly leader?: string | undefined;
 }
 
-/** Where an agent ran, as it was last seen (its window: `start/placedSessions.ts`). Paths are foreign text. */
-export interface AgentPlace {
-  /** The server's name in paths. */
-  readonly serverName: string;
-  readonly socketPath: string | undefined;
-  readonly pane: PaneId;
-  /** Of the agent's process; undefined where the host does not say. */
-  readonly cwd: string | undefined;
-}
-
 export interface RunningAgent extends AgentFacts {
   /** Of the process; the same after a restart of the daemon. */
   readonly id: string;

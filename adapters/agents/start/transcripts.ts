@@ -4,18 +4,13 @@
  */
 import { startClock, TICKS_PER_SEC } from "../../../daemon/host/startClock.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
-import type { AgentProgram, AgentSession, AgentTranscript, AgentTranscripts, Said } from "../agentTranscript.ts";
-import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
-
-/** The part of the directory that is needed here. */
-interface Agents {
-  agents(): readonly RunningAgent[];
-  note(agent: RunningAgent, facts: AgentFacts): void;
-}
+import type { AgentProgram, AgentSession, AgentTranscripts, Said } from "../agentTranscript.ts";
+import type { AgentDirectory } from "../running/agentDirectory.ts";
+import type { RunningAgent } from "../running/runningAgent.ts";
 
 interface TranscriptsOptions {
   readonly transcripts: AgentTranscripts;
-  readonly agents: Agents;
+  readonly agents: Pick<AgentDirectory, "agents" | "note">;
   readonly nowUnixMs: () => number;
 }
 
@@ -25,14 +20,10 @@ export const CLOCK_SLACK_MS = 2_000;
 const MAX_PROCESSES = 16;
 
 export class Transcripts {
-  readonly #transcripts: AgentTranscripts;
-  readonly #agents: Agents;
-  readonly #nowUnixMs: () => number;
+  readonly #options: TranscriptsOptions;
 
-  constructor({ transcripts, agents, nowUnixMs }: TranscriptsOptions) {
-    this.#transcripts = transcripts;
-    this.#agents = agents;
-    this.#nowUnixMs = nowUnixMs;
+  constructor(options: TranscriptsOptions) {
+    this.#options = options;
   }
 
   /** The last message that the agent has written; undefined if there is none, or nothing is known. */
@@ -60,24 +51,20 @@ export class Transcripts {
 
   /** Its conversation, which is noted on the agent. */
   async sessionOf(agent: RunningAgent): Promise<AgentSession | undefined> {
-    const transcript = this.#transcripts.get(agent.kind.name);
-    if (transcript === undefined) return undefined;
-    const found = await this.#find(transcript, agent);
+    const { transcripts, agents } = this.#options;
+    const transcript = transcripts.get(agent.kind.name);
+    const program = transcript && (await this.#programOf(agent));
+    const found = program && (await transcript.session(program));
     if (found === undefined) return undefined;
     if (found.sessionId !== agent.sessionId || found.transcriptPath !== agent.transcriptPath) {
-      this.#agents.note(agent, { sessionId: found.sessionId, transcriptPath: found.transcriptPath });
+      agents.note(agent, { sessionId: found.sessionId, transcriptPath: found.transcriptPath });
     }
     return found;
   }
 
   async #said(agent: RunningAgent): Promise<readonly Said[] | undefined> {
     const session = await this.sessionOf(agent);
-    return session === undefined ? undefined : this.#transcripts.get(agent.kind.name)?.said(session);
-  }
-
-  async #find(transcript: AgentTranscript, agent: RunningAgent): Promise<AgentSession | undefined> {
-    const program = await this.#programOf(agent);
-    return program === undefined ? undefined : transcript.session(program);
+    return session === undefined ? undefined : this.#options.transcripts.get(agent.kind.name)?.said(session);
   }
 
   /** Undefined if the process has ended or the host does not know it. */
@@ -91,7 +78,9 @@ export class Transcripts {
     }
     const pids = await familyOf(process.pid, processes);
     const open = await Promise.all(pids.map((pid) => processes.openFiles(pid)));
-    const others = this.#agents.agents().filter((other) => other.id !== agent.id && other.kind.name === kind.name);
+    const others = this.#options.agents
+      .agents()
+      .filter((other) => other.id !== agent.id && other.kind.name === kind.name);
     return {
       pids,
       start: process.start,
@@ -109,7 +98,7 @@ export class Transcripts {
   #startedUnixMs(start: string, processes: HostProcesses): number | undefined {
     if (!/^\d+$/.test(start)) return undefined;
     const ageSec = startClock(processes)() - Number(start) / TICKS_PER_SEC;
-    return this.#nowUnixMs() - ageSec * 1_000 - CLOCK_SLACK_MS;
+    return this.#options.nowUnixMs() - ageSec * 1_000 - CLOCK_SLACK_MS;
   }
 }
 
