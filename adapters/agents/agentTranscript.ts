@@ -176,8 +176,10 @@ export const saidInLines =
   async ({ transcriptPath }) =>
     transcriptPath === undefined ? [] : (await lastLines(transcriptPath)).flatMap(messagesIn);
 
-/** One message, if it has a text and a time. */
-export function saidBy(by: Said["by"], content: unknown, timestamp: unknown): readonly Said[] {
+/** One message, if it is the user's or the agent's and has a text and a time. @param agent what its role is called */
+export function saidBy(role: unknown, agent: string, content: unknown, timestamp: unknown): readonly Said[] {
+  const by = role === agent ? "agent" : role === "user" ? role : undefined;
   const [text, unixMs] = [textIn(content), timeIn(timestamp)];
-  return text === undefined || text.trim() === "" || Number.isNaN(unixMs) ? [] : [{ by, text, unixMs }];
+  if (by === undefined || text === undefined || text.trim() === "" || Number.isNaN(unixMs)) return [];
+  return [{ by, text, unixMs }];
 }

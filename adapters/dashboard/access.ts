@@ -7,9 +7,7 @@ import { createHmac } from "node:crypto";
 import type { HonoRequest } from "hono";
 import { AppError } from "../../protocol/errors.ts";
 import { bearerVerifier, secretVerifier } from "../kit/guard/bearer.ts";
-import type { RouteHandler } from "../kit/guard/requestGuard.ts";
-
-export const TOKEN_PATH = "/api/token";
+import type { Route } from "../kit/guard/routes.ts";
 
 const COOKIE = "tmuxwire_dashboard";
 /** A month; the token itself lasts as long as the user likes. */
@@ -17,24 +15,31 @@ const COOKIE_AGE_SEC = 2_592_000;
 
 export const NO_TOKEN = "This dashboard wants its token: its page asks for it, and scripts send it as a bearer.";
 
-export interface TokenAccess {
-  /** Whether a request is authenticated. */
-  readonly proves: (request: Headers) => boolean;
-  /** The response to the page that exchanges the token for the cookie. */
-  readonly exchange: RouteHandler;
-}
-
 type Headers = Pick<HonoRequest, "header">;
 
-export function tokenAccess(token: string): TokenAccess {
+/**
+ * Whether a request is authenticated, and the route of the page that exchanges the token for the cookie.
+ * @param token undefined: everyone whom the guard admits has full access
+ */
+export function tokenAccess(token: string | undefined) {
+  const row = {
+    method: "POST",
+    path: "/api/token",
+    auth: false,
+    response: { 204: "none" },
+    errors: ["UNAUTHORIZED"],
+  } as const;
+  // Without a token no cookie is needed.
+  if (token === undefined)
+    return { proves: undefined, route: { ...row, handle: (c) => c.body(null, 204) } satisfies Route };
   const isToken = bearerVerifier(token);
   // Cookies are sent to every port of this machine, so this one does not hold the token itself.
   const pass = createHmac("sha256", token).update(COOKIE).digest("base64url");
   const isPass = secretVerifier(pass);
   const isBearer = (request: Headers): boolean => isToken(request.header("authorization"));
-  return {
-    proves: (request) => isBearer(request) || cookiesOf(request).some(isPass),
-    exchange: (c) => {
+  const route: Route = {
+    ...row,
+    handle: (c) => {
       if (!isBearer(c.req)) throw new AppError("UNAUTHORIZED", "That is not this dashboard's token.");
       // The page came over TLS: a proxy is in front.
       const secure = c.req.header("origin")?.startsWith("https:") === true ? "; Secure" : "";
@@ -45,6 +50,8 @@ export function tokenAccess(token: string): TokenAccess {
       return c.body(null, 204);
     },
   };
+  const proves = (request: Headers): boolean => isBearer(request) || cookiesOf(request).some(isPass);
+  return { proves, route };
 }
 
 /** All of our name: a page on another port may have set one too. */

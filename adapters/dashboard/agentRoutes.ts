@@ -18,7 +18,7 @@ import { agentIdOf, GET } from "./dashboardRoutes.ts";
 import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
 import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import type { AgentParts } from "./panes/paneLinks.ts";
-import { agentNotFound, respondWith } from "./respond/respondResponse.ts";
+import { agentNotFound, respondWith } from "./respond/failures.ts";
 import type { TurnRecord } from "./store/records.ts";
 import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
 

@@ -14,7 +14,7 @@ import { NO_TOKEN, tokenAccess } from "./access.ts";
 import { AgentBook } from "./agents/agentBook.ts";
 import { AgentDesk } from "./agents/agentDesk.ts";
 import { agentRoutes } from "./agentRoutes.ts";
-import { recordingRoutes, tokenRoute } from "./dashboardRoutes.ts";
+import { recordingRoutes } from "./dashboardRoutes.ts";
 import { eventRoutes, type OpenStreams, PAGE_EVENTS } from "./events/eventRoutes.ts";
 import { paneRoutes } from "./paneRoutes.ts";
 import { answerRoutes, pushRoutes } from "./pushRoutes.ts";
@@ -70,7 +70,7 @@ export interface DashboardAppOptions extends Pick<
   readonly hosts?: ReadonlySet<string> | undefined;
   /** Includes the page's own, which are known once there is a port. */
   readonly origins: ReadonlySet<string>;
-  readonly streamBounds?: OpenStreams["bounds"] | undefined;
+  readonly streamBounds?: Pick<OpenStreams, "stallMs" | "bufferBytes"> | undefined;
 }
 
 interface DashboardApp {
@@ -101,8 +101,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
   const agents = { server, store, book, events, desk, panes, clock, nowUnixMs, log };
   const found = new FoundAgents({ ...options, listed, book, desk, panes, messages: options.operations?.messages });
   const answers = new AnswerKeys({ store, clock, nowUnixMs });
-  const streams = { open: new Set<() => void>(), bounds: options.streamBounds ?? {} };
-  const access = options.token === undefined ? undefined : tokenAccess(options.token);
+  const streams = { clock, open: new Set<() => void>(), ...options.streamBounds };
+  const access = tokenAccess(options.token);
   const app = new Hono<GuardEnv>();
   const respondTo = errorHandler(log, errorBody);
   const respondToOperation = errorHandler(log, operationErrorBody);
@@ -119,14 +119,14 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     origins: options.origins,
     missingOrigin: "allow",
     token: undefined,
-    proves: access?.proves,
+    proves: access.proves,
     unauthorized: NO_TOKEN,
     corsMethods: "GET,POST,DELETE,OPTIONS",
     clock,
   });
   serveRoutes(app, guard, [
     ...new PageFiles(options.pageDirectory).routes(["/"], "/page"),
-    tokenRoute(access),
+    access.route,
     ...agentRoutes({
       ...agents,
       running: options.running,
@@ -138,8 +138,8 @@ export function createDashboardApp(options: DashboardAppOptions): DashboardApp {
     ...sessionRoutes(agents),
     ...recordingRoutes(options.recordings),
     ...templateRoutes(store),
-    ...eventRoutes({ events, machines, clock, streams, onError }),
-    ...hostPaneRoutes({ machines, clock, streams }),
+    ...eventRoutes({ events, machines, streams, onError }),
+    ...hostPaneRoutes({ machines, streams }),
     ...(operations === undefined ? [] : pageOperations(operations, server)),
     ...(options.notifier === undefined ? [] : pushRoutes(options.notifier)),
     ...(options.notifier === undefined || operations === undefined ? [] : answerRoutes(options.notifier, operations)),

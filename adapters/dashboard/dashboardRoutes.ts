@@ -1,4 +1,4 @@
-/** What the dashboard's rows have in common, and the rows of its token and of recordings. */
+/** What the dashboard's rows have in common, and the rows of recordings. */
 import type { Context } from "hono";
 import { refusalSchema } from "../../protocol/api/dashboard.ts";
 import { recordingsSchema } from "../../protocol/api/native/nativeRecordings.ts";
@@ -7,7 +7,6 @@ import { nativeRecording, recordingResponse, requireRecordings } from "../operat
 import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { TOKEN_PATH, type TokenAccess } from "./access.ts";
 
 export const GET = { method: "GET", auth: true } as const;
 export const POST = { method: "POST", auth: true } as const;
@@ -31,17 +30,6 @@ export function nameIn(c: Context<GuardEnv>, param: string): string {
   if (name.length > MAX_NAME_CHARS) throw new AppError("NOT_FOUND", "Not found.");
   return name;
 }
-
-/** @param access absent: everyone whom the guard admits has full access */
-export const tokenRoute = (access: TokenAccess | undefined): Route => ({
-  method: "POST",
-  path: TOKEN_PATH,
-  auth: false,
-  response: { 204: "none" },
-  errors: ["UNAUTHORIZED"],
-  // Without a token no cookie is needed.
-  handle: access?.exchange ?? ((c) => c.body(null, 204)),
-});
 
 export function recordingRoutes(recordings: RecordingRegistry | undefined): readonly Route[] {
   return [

@@ -3,7 +3,6 @@
  * which the contract has routes for; of other machines' agents everything, since the daemon beside them has their records.
  */
 import type { Context } from "hono";
-import type { Clock } from "../../daemon/time/clock.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { OperationName, OperationNames } from "../../protocol/api/operationRoutes.ts";
 import { AppError } from "../../protocol/errors.ts";
@@ -65,12 +64,11 @@ function requireRecorded(context: OperationContext, server: TmuxServer, { pane, 
 
 interface HostPaneParts {
   readonly machines: () => OtherMachines | undefined;
-  readonly clock: Clock;
   readonly streams: OpenStreams;
 }
 
 /** Panes of agents on other machines, named by their agents. */
-export const hostPaneRoutes = ({ machines, clock, streams }: HostPaneParts): readonly Route[] => [
+export const hostPaneRoutes = ({ machines, streams }: HostPaneParts): readonly Route[] => [
   {
     ...GET,
     path: "/v1/servers/:server/panes/:pane/stream",
@@ -81,7 +79,7 @@ export const hostPaneRoutes = ({ machines, clock, streams }: HostPaneParts): rea
       const others = machines();
       requireAgentName(pane);
       if (others === undefined) throw new AppError("NOT_FOUND", "this daemon serves no other machine");
-      return others.followPane(c, { server, pane }, { clock, open: streams.open, ...streams.bounds });
+      return others.followPane(c, { server, pane }, streams);
     },
   },
 ];

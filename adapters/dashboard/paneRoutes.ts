@@ -2,35 +2,30 @@
 import type { Context } from "hono";
 import type { Feeds } from "../../daemon/panes/feeds.ts";
 import { isKeyName } from "../../daemon/panes/input/keys.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { agentOkSchema } from "../../protocol/api/dashboard.ts";
-import { AppError } from "../../protocol/errors.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { parsePosition } from "../../protocol/position.ts";
-import { alreadySent } from "../kit/guard/alreadySent.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
-import { openPaneEvents } from "../kit/streams/paneEvents.ts";
+import { paneEventResponse } from "../kit/streams/paneEvents.ts";
 import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import type { OpenStreams } from "./events/eventRoutes.ts";
 import { bodyFields } from "./fields.ts";
 import type { AgentParts } from "./panes/paneLinks.ts";
-import * as failures from "./respond/failures.ts";
 import {
   agentNotFound,
-  failureResponse,
+  type Failure,
+  failure,
+  failureOf,
   noPane,
-  refusalResponse,
-  type RespondResponse,
   respondWith,
   usablePane,
-} from "./respond/respondResponse.ts";
+} from "./respond/failures.ts";
 
 interface PaneRouteParts extends AgentParts {
   readonly feeds: Feeds;
-  readonly clock: Clock;
   readonly streams: OpenStreams;
 }
 
@@ -58,22 +53,14 @@ export function paneRoutes(parts: PaneRouteParts): readonly Route[] {
 async function paneStream(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
   const pane = await livePane(parts, id);
   if (typeof pane !== "string") return respondWith(c, pane);
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
-  // The reader may have gone meanwhile.
-  if (outgoing.destroyed) return alreadySent();
   const last = c.req.header("last-event-id");
-  openPaneEvents({
+  return paneEventResponse(c, {
     feeds: parts.feeds,
     serverName: "user",
     pane,
     start: last === undefined ? { kind: "snapshot" } : { kind: "position", position: parsePosition(last) },
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
-    clock: parts.clock,
     ...parts.streams,
   });
-  return alreadySent();
 }
 
 /** Keystrokes of a person who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
@@ -81,14 +68,14 @@ async function paneInput(parts: PaneRouteParts, c: Context<GuardEnv>, id: number
   const part = inputPart(c.get("raw"));
   if (part === undefined) {
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
-    return respondWith(c, refusalResponse(400, "invalid_input", message));
+    return respondWith(c, failure(400, "invalid_input", message));
   }
   const pane = await livePane(parts, id);
   if (typeof pane !== "string") return respondWith(c, pane);
   try {
     await parts.server.input(pane, [part]);
   } catch (error) {
-    return respondWith(c, failureResponse(failures.failureOf(error)));
+    return respondWith(c, failureOf(error));
   }
   return c.json({ status: "ok", agent_id: id });
 }
@@ -101,7 +88,7 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
   return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
 }
 
-async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | RespondResponse> {
+async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Failure> {
   const agent = parts.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;

@@ -19,10 +19,9 @@ import {
 } from "../../protocol/api/native/nativeRequests.ts";
 import { parse } from "../../protocol/api/parse.ts";
 import { AppError, invalidArgument, shuttingDown } from "../../protocol/errors.ts";
-import { alreadySent } from "../kit/guard/alreadySent.ts";
 import { eventResponse } from "../kit/streams/eventResponse.ts";
-import { openPaneEvents } from "../kit/streams/paneEvents.ts";
-import { sseEvent } from "../kit/streams/sseWriter.ts";
+import { paneEventResponse } from "../kit/streams/paneEvents.ts";
+import { sseEvent, type SseWriter } from "../kit/streams/sseWriter.ts";
 import type { RouteHandler } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { upgradeSocket } from "../kit/streams/websocket.ts";
@@ -255,21 +254,17 @@ function openEventStream(
   target: { readonly serverName: string; readonly server: TmuxServer; readonly pane: PaneInfo },
   { start, readiness, input }: EventStreamStart,
 ): Response {
-  const { metrics } = context;
-  const { outgoing } = c.env;
-  if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  const { metrics, clock, open, bounds } = context;
   const { serverName, server, pane } = target;
-  openPaneEvents({
+  return paneEventResponse(c, {
+    clock,
+    open,
+    ...bounds,
     feeds: context.feedsOf(server),
     serverName,
     pane: pane.id,
     start,
     input,
-    outgoing,
-    headers: Object.fromEntries(c.body(null).headers),
-    clock: context.clock,
-    bounds: context.bounds,
-    open: context.open,
     companion: readiness
       ? ({ room, send }) =>
           new ReadinessStream(context, server, pane.id, {
@@ -284,7 +279,6 @@ function openEventStream(
       stalled: () => metrics.streamsStalled.add(1, TRANSPORT),
     },
   });
-  return alreadySent();
 }
 
 /** The same from another machine. @param path behind the server's @throws AppError as of the daemon there */
@@ -331,7 +325,7 @@ function eventStream(
   return eventResponse(c, { clock, open, ...bounds, last: closedEvent, onStalled, read });
 }
 
-function closedEvent(): string {
+function closedEvent(out: Pick<SseWriter, "write">): void {
   const { code, message } = shuttingDown();
-  return sseEvent("closed", JSON.stringify({ type: "closed", code, message }));
+  out.write(sseEvent("closed", JSON.stringify({ type: "closed", code, message })));
 }

@@ -1,14 +1,9 @@
 /** The fields of a card (docs/contracts/dashboard.md §4), by name, through the course of a task, and after a restart. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { contextIn } from "../../adapters/dashboard/panes/contextGauge.ts";
-import { databaseDirectory } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const FIELDS = (
   "id agent_id project_id project_name project_path project_slug session session_uuid hero_chars hero_trail state " +
@@ -92,10 +87,7 @@ test("a stop records the agent's last message as a turn before the card and the 
 });
 
 test("a plan, while it is asked for and while it is carried out, and after a restart", async () => {
-  using directory = databaseDirectory();
-  await scene.dashboard[Symbol.asyncDispose]();
-  const databasePath = `${directory.path}/d.db`;
-  scene.dashboard = await scene.another({ databasePath });
+  const restart = await scene.onDisk();
   const agentId = await scene.register();
   await scene.prompt("plan it");
   await scene.hook("pre-tool-use", { tool_name: "ExitPlanMode", tool_input: { plan: "# First this, then that" } });
@@ -107,8 +99,7 @@ test("a plan, while it is asked for and while it is carried out, and after a res
   });
   await scene.hook("post-tool-use", { tool_name: "ExitPlanMode" });
   expect(await scene.card(agentId)).toMatchObject({ ...planned, state_info: { label: "Executing plan..." } });
-  await scene.dashboard[Symbol.asyncDispose]();
-  scene.dashboard = await scene.another({ databasePath });
+  await restart();
   expect(await scene.card(agentId)).toMatchObject({ ...planned, turn_count: 2, task_summary: "plan it" });
   await scene.hook("stop");
   await scene.prompt("something else");

@@ -1,10 +1,10 @@
 /** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { DashboardAppOptions } from "../../adapters/dashboard/dashboardApp.ts";
 import { UNSEEN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
@@ -15,11 +15,7 @@ const runningAgents = (more: Partial<DashboardAppOptions["running"]>): Dashboard
   return running as DashboardAppOptions["running"];
 };
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 describe("a hook is assigned to its agent", () => {
   const methodOf = async (body: object, headers?: Record<string, string>) => {

@@ -1,16 +1,12 @@
 /** The event stream (docs/contracts/dashboard.md §4): shapes, order, filters, replay, gaps, and how many may listen. */
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { databaseDirectory, dashboardFixture, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
@@ -132,8 +128,7 @@ describe("shapes and order", () => {
   });
 
   test("a question: card_refresh, state_changed, turn_created with what it offers", async () => {
-    await scene.register();
-    await scene.prompt("go");
+    await scene.working();
     const events = await scene.dashboard.events();
     const questions = [{ question: "Which?", options: [{ label: "A", description: "first" }, { label: "B" }] }];
     await scene.dashboard.hook("pre-tool-use", {

@@ -1,14 +1,10 @@
 /** The eight hooks row by row (docs/contracts/dashboard.md §3): what is refused, what each does. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HOOKS } from "../../adapters/dashboard/hooks/hookNames.ts";
 import { DASHBOARD_SETTINGS } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 describe("refusals", () => {
   test.each(HOOKS)("%s: every error has the contract's message", async (name) => {
@@ -121,8 +117,7 @@ describe("effects", () => {
     ["AskUserQuestion", { questions: [{ question: "Which?", options: [{ label: "A" }, { label: "B" }] }] }, "Which?"],
     ["ExitPlanMode", { plan: "…" }, "Approve plan and proceed?"],
   ])("%s opens a question, which only its own end answers", async (tool_name, tool_input, text) => {
-    const agent_id = await scene.register();
-    await scene.prompt("go");
+    const agent_id = await scene.working();
     const asked = await scene.hook("pre-tool-use", { tool_name, tool_input });
     expect(asked.json).toEqual({ status: "ok", agent_id, state_changed: true, new_state: "AWAITING_INPUT" });
     expect(await scene.card(agent_id)).toMatchObject({ state: "AWAITING_INPUT", question: { text } });
@@ -143,8 +138,7 @@ describe("effects", () => {
   });
 
   test("other tools do nothing", async () => {
-    const agent_id = await scene.register();
-    await scene.prompt("go");
+    const agent_id = await scene.working();
     const before = await scene.hook("pre-tool-use", { tool_name: "Bash", tool_input: { command: "ls" } });
     expect(before.json).toEqual({ status: "ok", agent_id, state_changed: false, new_state: null });
     const after = await scene.hook("post-tool-use", { tool_name: "Bash" });
@@ -152,8 +146,7 @@ describe("effects", () => {
   });
 
   test("a permission request asks a question that a person can decide", async () => {
-    const agent_id = await scene.register();
-    await scene.prompt("go");
+    const agent_id = await scene.working();
     const { json } = await scene.hook("permission-request", {
       tool_name: "Bash",
       tool_input: { command: "rm  -rf\nbuild" },
@@ -167,8 +160,7 @@ describe("effects", () => {
   });
 
   test("a permission request without a tool asks in its own words", async () => {
-    const agent_id = await scene.register();
-    await scene.prompt("go");
+    const agent_id = await scene.working();
     // As Gemini CLI writes it.
     const message = "Tool Confirm Shell Command requires execution";
     const details = { type: "exec", title: "Confirm Shell Command", command: "touch x1", rootCommand: "touch" };
@@ -182,8 +174,7 @@ describe("effects", () => {
   ] as const)(
     "a question without a tool, which a %s tells of, and the end of a tool: %s",
     async (source, new_state) => {
-      await scene.register();
-      await scene.prompt("go");
+      await scene.working();
       await scene.hook("permission-request", { message: "Run: ls" });
       scene.shows("asking", undefined, "copilot", source);
       expect((await scene.hook("post-tool-use", { tool_name: "Bash" })).json).toMatchObject({ new_state });
@@ -191,8 +182,7 @@ describe("effects", () => {
   );
 
   test("other agents' names for a session and for what was said last", async () => {
-    const agent_id = await scene.register();
-    await scene.prompt("go");
+    const agent_id = await scene.working();
     const { json } = await scene.hook("permission-request", { session_id: null, sessionId: "s1", message: "Run: ls" });
     expect(json).toMatchObject({ agent_id, new_state: "AWAITING_INPUT" });
     expect(await scene.card(agent_id)).toMatchObject({ question: { text: "Run: ls" } });
@@ -279,11 +269,7 @@ describe("the hook that reports our own answer", () => {
 
   test("does not count as success if the delivery failed", async () => {
     const agentId = await scene.asking();
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    scene.submitsWith(() => held.then(() => "indeterminate"));
+    const release = scene.holdSubmit("indeterminate");
     const answer = scene.dashboard.respond(agentId, { text: "go on" });
     await scene.untilSubmitted(1);
     await scene.hook("user-prompt-submit", { prompt: "go on" });

@@ -1,20 +1,16 @@
 /** Who is let in, sessions, the page's files, and a database that somebody else holds (docs/contracts/dashboard.md §1). */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { becomeSoleOwner } from "../../daemon/ops/sql/soleOwner.ts";
 import { openDatabase } from "../../daemon/ops/sql/database.ts";
 import { DatabaseSync } from "../../daemon/ops/sql/sqlite.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { databaseDirectory, UUID } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 import { sendRaw } from "../support/daemon/nativeRaw.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 test.each([
   ["/api/sessions", 65_536],

@@ -44,8 +44,7 @@ async function endedScene() {
   let there: Promise<readonly ForegroundProcess[]> = Promise.resolve([before.process]);
   scene.server.foreground = async () => ({ pid: before.process.pid, command: "claude", processes: await there });
   const events = await scene.dashboard.events();
-  const agentId = await scene.register();
-  await scene.prompt("go");
+  const agentId = await scene.working();
   await scene.notify();
   await before.end();
   scene.shows("unknown");

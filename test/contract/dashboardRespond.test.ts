@@ -1,15 +1,11 @@
 /** `POST /api/respond/:id` row by row (docs/contracts/dashboard.md §2), with a delivery that says what it is told to say. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { DeliveryOutcome, SubmitRequest } from "../../daemon/delivery/delivery.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { DASHBOARD_SETTINGS } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, failed, otherScene, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 describe("an invalid body", () => {
   test.each<[unknown, string, string | RegExp]>([
@@ -131,9 +127,8 @@ describe("text in the prompt box", () => {
   });
 
   test("uses the configured gap before Enter and empties the box first", async () => {
-    await scene[Symbol.asyncDispose]();
     const settings = { ...DASHBOARD_SETTINGS, clearFirst: true, gapMs: 345 };
-    scene = await DashboardScene.start({ settings });
+    await otherScene({ settings });
     await scene.dashboard.respond(await scene.asking(), { text: "go on" });
     expect(scene.submitted).toMatchObject([{ clearFirst: true, gapMs: 345 }]);
   });
@@ -209,8 +204,7 @@ describe("text in the prompt box", () => {
 
 describe("keys", () => {
   test("are sent to the pane in any state, and change no state", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     const { status, json } = await scene.dashboard.respond(agentId, { mode: "keys", keys: ["Escape"] });
     expect([status, json]).toMatchObject([
       200,

@@ -2,17 +2,13 @@
  * `POST /api/respond/:id` while a dialog is open (docs/contracts/dashboard.md §2): which option an answer means, and the
  * keys for a program that no profile knows.
  */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ChooseRequest } from "../../daemon/delivery/delivery.ts";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
 import { AppError } from "../../protocol/errors.ts";
-import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, failed, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const DIALOG: Dialog = {
   id: "d1",
@@ -120,8 +116,7 @@ describe("while a dialog is open", () => {
   }
 
   test("a hook during a pending answer is reported before the answer", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
     scene.shows("asking", DIALOG);
     const release = scene.holdSubmit();
@@ -143,8 +138,7 @@ describe("while a dialog is open", () => {
   });
 
   test("a turn that ends while its dialog is being answered stays ended", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     await scene.hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
     scene.shows("asking", DIALOG);
     const release = scene.holdSubmit();
@@ -204,8 +198,7 @@ describe("a program that no profile knows gets the contract's keys", () => {
   const DELIVERED = { status: 200, json: "ok", delivery: "echoed_unconfirmed", submitted: [] };
 
   async function answered(body: object, meanwhile = (): void => undefined): Promise<object> {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     await scene.dashboard.hook("pre-tool-use", {
       session_id: "s1",
       tool_name: "AskUserQuestion",

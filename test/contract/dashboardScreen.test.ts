@@ -1,17 +1,13 @@
 /** What an agent's screen says, beside its hooks: dialogs, work and rest, with and without hooks. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Dialog } from "../../daemon/readiness/readiness.ts";
-import { databaseDirectory, UUID } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { UUID } from "../support/daemon/dashboardFixture.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 import { FakeClock } from "../support/clock/fakeClock.ts";
 
 /** Moved by hand where the test says so; requests have the real one. */
 const clock = new FakeClock();
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start({ clock });
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene({ clock });
 
 const dialog = (id: string, labels: readonly string[] = ["Yes", "No"]): Dialog => ({
   id,
@@ -24,8 +20,7 @@ const hook = (name: string, body: object = {}) => scene.dashboard.hook(name, { s
 
 describe("a dialog on the screen", () => {
   test("gives the hook's question its options, once, and keeps its words", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     await hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
     const events = await scene.dashboard.events();
     scene.shows("asking", dialog("d1"));
@@ -49,8 +44,7 @@ describe("a dialog on the screen", () => {
   });
 
   test("a dialog shown before its hook is the same question", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     scene.shows("busy");
     await hook("permission-request", { tool_name: "Bash", tool_input: { command: "ls" } });
     scene.shows("asking", dialog("d1"));
@@ -111,8 +105,7 @@ describe("what a permission would let happen", () => {
     ["Read", { file_path: "/a" }, "safe_read", undefined],
     ["mcp__x__y", {}, "unknown", undefined],
   ])("%s %j: %s", async (tool_name, tool_input, safety, context) => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     await hook("permission-request", { tool_name, tool_input });
     expect(await offered(agentId)).toBe(null);
     scene.shows("asking", dialog("d1"));
@@ -126,19 +119,14 @@ describe("what a permission would let happen", () => {
   });
 
   test("an edit is told by its lines, also after a restart; a patch by its files, not as a command", async () => {
-    using directory = databaseDirectory();
-    await scene.dashboard[Symbol.asyncDispose]();
-    const databasePath = `${directory.path}/d.db`;
-    scene.dashboard = await scene.another({ databasePath });
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const restart = await scene.onDisk();
+    const agentId = await scene.working();
     const tool_input = { file_path: "/a", old_string: "x", new_string: "y" };
     await hook("permission-request", { tool_name: "Edit", tool_input });
     scene.shows("asking", dialog("d1"));
     const diff = { files: [{ path: "/a", whole: false, lines: ["-x", "+y"], more: 0 }], more: 0 };
     expect(await offered(agentId)).toMatchObject({ safety: "safe_write", diff });
-    await scene.dashboard[Symbol.asyncDispose]();
-    scene.dashboard = await scene.another({ databasePath });
+    await restart();
     scene.shows("asking", dialog("d1", ["Yes", "Always", "No"]));
     expect(await offered(agentId)).toMatchObject({ questions: [{ options: [{}, {}, {}] }], diff });
     scene.shows("busy");
@@ -184,16 +172,11 @@ describe("what a permission would let happen", () => {
   });
 
   test("is known after a restart, and nothing is said of a plan", async () => {
-    using directory = databaseDirectory();
-    await scene.dashboard[Symbol.asyncDispose]();
-    const databasePath = `${directory.path}/d.db`;
-    scene.dashboard = await scene.another({ databasePath });
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const restart = await scene.onDisk();
+    const agentId = await scene.working();
     await hook("permission-request", { tool_name: "Bash", tool_input: { command: "rm x" } });
     scene.shows("asking", dialog("d1"));
-    await scene.dashboard[Symbol.asyncDispose]();
-    scene.dashboard = await scene.another({ databasePath });
+    await restart();
     scene.shows("asking", dialog("d1", ["Yes", "Always", "No"]));
     const risk = { safety: "destructive", command_context: { command: "rm x" } };
     expect(await offered(agentId)).toMatchObject({ ...risk, questions: [{ options: [{}, {}, {}] }] });
@@ -205,8 +188,7 @@ describe("what a permission would let happen", () => {
 
 describe("work and rest of an agent with hooks", () => {
   test("Escape, which no hook reports, ends the turn once the agent is idle", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     scene.shows("busy");
     scene.shows("idle");
     clock.advanceMs(1_499);
@@ -216,8 +198,7 @@ describe("work and rest of an agent with hooks", () => {
   });
 
   test("a repaint ends nothing", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     scene.shows("idle");
     clock.advanceMs(1_000);
     scene.shows("busy");
@@ -242,8 +223,7 @@ describe("work and rest of an agent with hooks", () => {
   });
 
   test("a question stays open after work that a hook reported before it", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     scene.shows("busy", undefined, "generic", "hook");
     await hook("notification", { message: "Which tables should I keep?" });
     // The program has been recognised meanwhile; that it works is still what the hook said.
@@ -253,8 +233,7 @@ describe("work and rest of an agent with hooks", () => {
   });
 
   test("a program without a profile reports nothing", async () => {
-    const agentId = await scene.register();
-    await scene.prompt("go");
+    const agentId = await scene.working();
     scene.shows("idle", undefined, "shell");
     clock.advanceMs(60_000);
     expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });

@@ -1,19 +1,16 @@
 /** `GET /api/screens`: which agents have a text on their screens (docs/contracts/dashboard.md §5). */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   MAX_FOUND_ROW_CHARS,
   MAX_SCREEN_SEARCHES,
   SCREENS_CAPTURED_AT_ONCE,
 } from "../../adapters/agents/running/screenSearch.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { deferred } from "../support/clock/deferred.ts";
 import { eventually } from "../support/clock/eventually.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const search = (text: string) => scene.dashboard.call("GET", `/api/screens?text=${encodeURIComponent(text)}`);
 
@@ -64,10 +61,7 @@ describe("a search over screens", () => {
     for (let number = 1; number <= SCREENS_CAPTURED_AT_ONCE + 2; number += 1) await agentShowing(number, "here");
     const capture = scene.server.capture.bind(scene.server);
     let [underWay, most, count] = [0, 0, 0];
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const { promise: held, resolve: goOn } = deferred();
     scene.server.capture = async (...request) => {
       underWay += 1;
       count += 1;

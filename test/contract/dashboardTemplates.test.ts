@@ -1,26 +1,19 @@
 /** `/api/templates`: prompts that the dashboard keeps under a name (docs/contracts/dashboard.md §5). */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { MAX_TEMPLATES } from "../../adapters/dashboard/dashboardLimits.ts";
 import { MIGRATIONS } from "../../adapters/dashboard/store/schema.ts";
 import { openDatabase } from "../../daemon/ops/sql/database.ts";
 import { databaseDirectory } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene } from "../support/daemon/dashboardScene.ts";
+import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const save = (body: object) => scene.dashboard.call("POST", "/api/templates", body);
 const remove = (name: string) => scene.dashboard.call("POST", "/api/templates/remove", { name });
 const list = async () => (await scene.dashboard.call("GET", "/api/templates")).json["templates"];
 
 test("templates are kept, changed and removed, also over a restart", async () => {
-  using directory = databaseDirectory();
-  await scene.dashboard[Symbol.asyncDispose]();
-  const databasePath = `${directory.path}/d.db`;
-  scene.dashboard = await scene.another({ databasePath });
+  const restart = await scene.onDisk();
   expect(await list()).toEqual([]);
   await save({ name: " review ", text: "Review {branch}\n- <b>all</b>" });
   const both = [
@@ -28,8 +21,7 @@ test("templates are kept, changed and removed, also over a restart", async () =>
     { name: "review", text: "Review {branch}\n- <b>all</b>" },
   ];
   expect((await save({ name: "fix", text: "Fix it" })).json).toEqual({ templates: both });
-  await scene.dashboard[Symbol.asyncDispose]();
-  scene.dashboard = await scene.another({ databasePath });
+  await restart();
   expect(await list()).toEqual(both);
   await save({ name: "fix", text: "Fix it now" });
   await save({ name: "look", text: "Look", replaces: "review" });

@@ -2,16 +2,12 @@
  * Answers of which nobody knows whether the program took them (`echoed_unconfirmed`): never called processing, kept in the
  * history, and settled by whatever tells of them later. And those that were stopped, because another program took the pane.
  */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { AppError } from "../../protocol/errors.ts";
-import { databaseDirectory, type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
-import { DashboardScene, failed } from "../support/daemon/dashboardScene.ts";
+import { type EventReader, UUID } from "../support/daemon/dashboardFixture.ts";
+import { eachHasScene, failed, scene } from "../support/daemon/dashboardScene.ts";
 
-let scene: DashboardScene;
-beforeEach(async () => {
-  scene = await DashboardScene.start();
-});
-afterEach(() => scene[Symbol.asyncDispose]());
+eachHasScene();
 
 const told = (events: EventReader) =>
   events.events.map(({ event, data }) => `${event} ${String(data["reason"] ?? data["event_type"] ?? data["intent"])}`);
@@ -89,8 +85,7 @@ test("an agent whose first hook reports the answer has one turn of it", async ()
 });
 
 test("text typed by the contract's keys and then reported is one turn", async () => {
-  const agentId = await scene.register();
-  await scene.prompt("go");
+  const agentId = await scene.working();
   const tool_input = { questions: [{ question: "Which?", options: [{ label: "Red" }, { label: "Green" }] }] };
   await scene.hook("pre-tool-use", { tool_name: "AskUserQuestion", tool_input });
   const { json } = await scene.dashboard.respond(agentId, { mode: "other", text: "Blue" });
@@ -118,11 +113,7 @@ test("the question may be answered again", async () => {
 
 test("a hook that comes while it is pending takes precedence", async () => {
   const agentId = await scene.asking();
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  scene.submitsWith(() => held.then(() => "echoed_unconfirmed"));
+  const release = scene.holdSubmit("echoed_unconfirmed");
   const answer = scene.dashboard.respond(agentId, { text: "go on" });
   await scene.untilSubmitted(1);
   await scene.hook("user-prompt-submit", { prompt: "go on" });
@@ -132,13 +123,9 @@ test("a hook that comes while it is pending takes precedence", async () => {
 });
 
 test("its hook still confirms it after a restart", async () => {
-  using directory = databaseDirectory();
-  await scene.dashboard[Symbol.asyncDispose]();
-  const databasePath = `${directory.path}/d.db`;
-  scene.dashboard = await scene.another({ databasePath });
+  const restart = await scene.onDisk();
   const agentId = await unconfirmed();
-  await scene.dashboard[Symbol.asyncDispose]();
-  scene.dashboard = await scene.another({ databasePath });
+  await restart();
   expect(await scene.card(agentId)).toMatchObject({ state: "AWAITING_INPUT" });
   await scene.hook("user-prompt-submit", { prompt: "go on" });
   expect(await scene.card(agentId)).toMatchObject({ state: "PROCESSING" });

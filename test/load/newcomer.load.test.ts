@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CliSandbox, cliSandbox, type Finished } from "../support/daemon/cliSandbox.ts";
 import { report } from "../support/daemon/loadReport.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const NODES = (process.env["NODES"] ?? "20,22,24").split(",");
@@ -136,8 +137,7 @@ describe("the client of the installed package", () => {
     }).listen(0, "127.0.0.1");
     await once(site, "listening");
     const daemon = await sandbox.serve([], { env: { TMUXWIRE_ALLOWED_ORIGINS: originOf() } });
-    url = (await daemon.line(/native API listening on (http:\S+)/))[1] ?? "";
-    token = readFileSync(sandbox.tokenPath, "utf8").trim();
+    ({ url, token } = await reached(sandbox, daemon));
     const packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", home], ROOT)) as {
       filename: string;
     }[];

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { addToStartup, sshHost } from "../support/daemon/sshHost.ts";
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 const POLL = { timeout: 30_000, interval: 20 };
 
@@ -10,11 +11,7 @@ test("a terminal shows the pane that was named; inside the same tmux its own cli
   await using sandbox = cliSandbox();
   await sandbox.serve();
   const own = (...args: string[]): string => sandbox.tmux(sandbox.tmuxSocketPath, ...args);
-  const ok = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await sandbox.run(args);
-    expect([code, stderr]).toEqual([0, ""]);
-    return stdout.trim();
-  };
+  const ok = async (...args: string[]): Promise<string> => (await run(sandbox, ...args)).trim();
   const first = await ok("new", "one", "--", "cat");
   const second = await ok("split", first, "--", "cat");
   await ok("select-pane", first);
@@ -63,8 +60,7 @@ test("the session of a host is shown over ssh, with the same options", async () 
     ["hosts", "add", "build", "build", "--ssh-config", host.configFile],
     ["new", "it's", "--server", "main@build", "--", "cat"],
   ]) {
-    const { code, stderr } = await here.run(args);
-    expect([code, stderr]).toEqual([0, ""]);
+    await run(here, ...args);
   }
   const there = (...args: string[]): string => host.sandbox.tmux(host.sandbox.tmuxSocketPath, ...args);
   const terminal = here.path("terminal.sock");

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CliSandbox, Finished, RunOptions } from "../support/daemon/cliSandbox.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 let sandbox: CliSandbox;
 let url: string;
@@ -19,11 +20,7 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 
 const cli = (args: readonly string[], options?: RunOptions): Promise<Finished> => sandbox.run(args, options);
 
-async function ok(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await cli(args);
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
-}
+const ok = (...args: string[]): Promise<string> => run(sandbox, ...args);
 
 /** A session of one pane, ready to be typed into. */
 async function shell(name: string): Promise<string> {

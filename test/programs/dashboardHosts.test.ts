@@ -14,6 +14,7 @@ import { callJson } from "../support/daemon/nativeServer.ts";
 import { type SshHost, sshHost } from "../support/daemon/sshHost.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
 import { privateSocket } from "../support/tmux/ownedFixture.ts";
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 interface Scene extends AsyncDisposable {
   readonly host: SshHost;
@@ -51,12 +52,6 @@ async function scene(): Promise<Scene> {
       expect(opened.wrongs).toEqual([]);
     },
   };
-}
-
-async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await sandbox.run(args);
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
 }
 
 /** The ssh that carries the connection: its files are below this sandbox's own directory. */

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 const parsed = (text: string): object => JSON.parse(text) as object;
 
@@ -13,11 +14,7 @@ test("exit codes tell what became of a prompt; a key holds across kill -9 of the
     await gone;
   };
   const daemon = await sandbox.serve();
-  const ok = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await sandbox.run(args);
-    expect([code, stderr]).toEqual([0, ""]);
-    return stdout;
-  };
+  const ok = (...args: string[]): Promise<string> => run(sandbox, ...args);
   await ok("new", "work", "--", "bash", "--norc", "--noprofile", "-i");
   await ok("wait", "work", "--from", "tail:1", "--prompt");
 

@@ -1,13 +1,12 @@
 /** An account without a login shell, and a program that is not there: the message names what was tried. */
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createClient, type ServerClient, TmuxwireError } from "../../adapters/client/client.ts";
+import { type ServerClient, TmuxwireError } from "../../adapters/client/client.ts";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 async function serverOf(sandbox: CliSandbox, shell: string | undefined): Promise<ServerClient> {
   const daemon = await sandbox.serve([], { env: { SHELL: shell } });
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  return createClient({ url, token: readFileSync(sandbox.tokenPath, "utf8").trim() }).server("main");
+  return (await reached(sandbox, daemon)).server;
 }
 
 /** On a busy machine a program may end after the listing that would miss it: then it has not ended at once. */

@@ -1,15 +1,16 @@
 /** The examples of the documents, each as a stranger would run it, against a daemon. */
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { createClient, type ServerClient } from "../../adapters/client/client.ts";
+import type { ServerClient } from "../../adapters/client/client.ts";
 import { AgentChannel } from "../support/agents/agentPrograms.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { behind, type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { NO_NATS, natsServers, natsVersion } from "../support/daemon/natsServers.ts";
 import { NO_BROWSER, startBrowser } from "../support/page/browser.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const EXAMPLES = join(ROOT, "docs/examples");
@@ -30,8 +31,7 @@ async function scene(
 ): Promise<Scene> {
   const daemon = sandbox.start(["serve", "--only", only, "--port", "0"], { env: daemonEnv });
   await daemon.line(/listening on unix:/);
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
+  const connection = await reached(sandbox, daemon);
   const bin = sandbox.binaries("bin", { tmuxwire: `#!/bin/sh\nexec '${process.execPath}' '${builtCli()}' "$@"\n` });
   const modules = sandbox.path("node_modules");
   mkdirSync(modules);
@@ -43,14 +43,14 @@ async function scene(
     const own = {
       ...sandbox.env,
       PATH: behind(bin),
-      TMUXWIRE_URL: url,
+      TMUXWIRE_URL: connection.url,
       TMUXWIRE_TOKEN_FILE: sandbox.tokenPath,
       NODE_OPTIONS: "--preserve-symlinks --preserve-symlinks-main",
       ...env,
     };
     return sandbox.adopt(spawn(command, args, { env: own, cwd: sandbox.root }));
   };
-  return { sandbox, server: createClient({ url, token }).server("main"), url, token, run };
+  return { sandbox, ...connection, run };
 }
 
 test("a development server until it listens", async () => {

@@ -3,11 +3,12 @@
  * runs against a daemon. The generators come from their registries, into folders of this test.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { transformSync } from "esbuild";
 import { expect, test, type TestContext } from "vitest";
 import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const FROM_NPM = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3"];
@@ -18,11 +19,9 @@ const PRINTED = ["main", "work", "typed-42", "NOT_FOUND", "FORBIDDEN"].join("\n"
 
 /** What both programs need from a daemon, and its description in a file. */
 async function started(sandbox: CliSandbox): Promise<{ env: Record<string, string>; description: string }> {
-  const daemon = await sandbox.serve();
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
+  const { url, token } = await reached(sandbox);
   const description = sandbox.path("openapi.json");
   writeFileSync(description, await (await fetch(`${url}/v1/openapi.json`)).text());
-  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
   return { env: { ...sandbox.env, DAEMON: url, TOKEN: token }, description };
 }
 

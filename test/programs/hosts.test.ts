@@ -10,13 +10,7 @@ import { cliSandbox, type CliSandbox, type Finished } from "../support/daemon/cl
 import { hostCampaign } from "../support/daemon/hostCampaign.ts";
 import { randomFrom } from "../support/daemon/nativeScreens.ts";
 import { sshHost } from "../support/daemon/sshHost.ts";
-
-/** @throws if it fails */
-async function run(sandbox: CliSandbox, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await sandbox.run(args);
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
-}
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 /** A person runs it in the terminal `terminal`. */
 async function login(here: CliSandbox): Promise<void> {

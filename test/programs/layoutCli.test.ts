@@ -1,6 +1,7 @@
 /** Windows and panes from the command line, against a daemon on real tmux. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cliSandbox, type CliSandbox } from "../support/daemon/cliSandbox.ts";
+import { run } from "../support/daemon/sandboxDaemon.ts";
 
 let sandbox: CliSandbox;
 beforeAll(async () => {
@@ -10,11 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
-async function ok(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await sandbox.run(args);
-  expect([code, stderr]).toEqual([0, ""]);
-  return stdout;
-}
+const ok = (...args: string[]): Promise<string> => run(sandbox, ...args);
 
 interface Told {
   readonly id: string;

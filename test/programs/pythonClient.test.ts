@@ -1,25 +1,17 @@
 /** The Python client with the system's own Python, against the daemon as people start it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { createClient, type ServerClient } from "../../adapters/client/client.ts";
 import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
 import { documentBlocks } from "../support/daemon/documentBlocks.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../adapters/client/python");
 const PYTHON = "/usr/bin/python3";
 const hasPython = existsSync(PYTHON);
 if (!hasPython) process.stderr.write(`python client: ${PYTHON} is not installed, so nothing runs it here\n`);
-
-/** A daemon, and a client in this process: starting commands is what takes long on a busy machine. */
-async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient; url: string }> {
-  const daemon = await sandbox.serve();
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
-  return { daemon, url, server: createClient({ url, token }).server("main") };
-}
 
 function python(sandbox: CliSandbox, program: string, env: Readonly<Record<string, string>> = {}): Running {
   const child = spawn(PYTHON, ["-B", "-u", "-c", program], {
@@ -53,7 +45,7 @@ test.skipIf(!hasPython)(
   "follow goes on after the daemon was killed, declares the hole, and ends with the pane",
   async () => {
     await using sandbox = cliSandbox();
-    const { daemon, server } = await started(sandbox);
+    const { daemon, server } = await reached(sandbox);
     const command = ["sh", "-c", "stty -echo; while read x; do echo line-$x; done; exit 5"];
     await server.createSession({ name: "work", command });
     const following = python(sandbox, FOLLOW);
@@ -63,7 +55,7 @@ test.skipIf(!hasPython)(
     const gone = once(daemon.child, "exit");
     daemon.child.kill("SIGKILL");
     await gone;
-    const { server: next } = await started(sandbox);
+    const { server: next } = await reached(sandbox);
     await following.line(/^gap epoch\nsnapshot/m);
     await next.pane("work").type("2", { enter: true });
     await following.line(/said line-2/);
@@ -124,7 +116,7 @@ print(url.server().pane("work").info()["id"] == pane.info()["id"])
 
 test.skipIf(!hasPython)("run, wait, submit, errors by their codes, over the socket and over http", async () => {
   await using sandbox = cliSandbox();
-  const { server, url } = await started(sandbox);
+  const { server, url } = await reached(sandbox);
   await server.createSession({ name: "work", command: ["bash", "--norc", "--noprofile", "-i"] });
   await server.pane("work").wait({ prompt: true, from: "tail:1" });
   const { stdout, stderr, code } = await python(sandbox, CALLS, { URL: url }).finished;

@@ -5,17 +5,13 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  createClient,
-  type NativeRecording,
-  type PaneClient,
-  type ServerClient,
-} from "../../adapters/client/client.ts";
+import type { NativeRecording, PaneClient, ServerClient } from "../../adapters/client/client.ts";
 import { inProcessCli } from "../support/daemon/cliOutput.ts";
-import { type CliSandbox, cliSandbox, type Running } from "../support/daemon/cliSandbox.ts";
+import { type CliSandbox, cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { Emulator, randomFrom, randomStep } from "../support/daemon/nativeScreens.ts";
 import { eventually } from "../support/clock/eventually.ts";
 import { keepsPanes } from "../support/tmux/tmuxWords.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const [COLS, ROWS] = [60, 20];
 
@@ -65,14 +61,6 @@ async function truth(pane: PaneClient): Promise<ReturnType<typeof shown>> {
   return shown(emulator);
 }
 
-/** A daemon, and a client in this process: starting commands is what takes long on a busy machine. */
-async function started(sandbox: CliSandbox): Promise<{ daemon: Running; server: ServerClient; url: string }> {
-  const daemon = await sandbox.serve();
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
-  return { daemon, url, server: createClient({ url, token }).server("main") };
-}
-
 const KEEPS_PANES = keepsPanes();
 
 const listOf = async (server: ServerClient): Promise<readonly NativeRecording[]> =>
@@ -116,7 +104,7 @@ test.skipIf(!hasAsciinema || !KEEPS_PANES)(
   "asciinema plays it, and its last screen is tmux's, cell by cell",
   async () => {
     await using sandbox = cliSandbox();
-    const { server } = await started(sandbox);
+    const { server } = await reached(sandbox);
     const pane = await printing(sandbox, server, 11);
     const path = sandbox.path("demo.cast");
     const recording = sandbox.start(["rec", "work", "-o", path]);
@@ -150,7 +138,7 @@ test.skipIf(!KEEPS_PANES)(
   "a terminal of ours plays what the command and the daemon have recorded, through resizes, to the exit",
   async () => {
     await using sandbox = cliSandbox();
-    const { server, url } = await started(sandbox);
+    const { server, url } = await reached(sandbox);
     const pane = await printing(sandbox, server, 12);
     const path = sandbox.path("demo.cast");
     const byCommand = sandbox.start(["rec", "work", "--output", path, "--title", "a title", "--input"]);
@@ -204,7 +192,7 @@ const FLOOD = "yes some words of a line that goes on and on | head -c 20000000; 
 
 test("a daemon that is killed leaves whole lines, and the next one knows the recording", async () => {
   await using sandbox = cliSandbox();
-  const { daemon, server } = await started(sandbox);
+  const { daemon, server } = await reached(sandbox);
   await server.createSession({ name: "work", command: ["sh", "-c", FLOOD] });
   const { id, path } = await server.pane("work").startRecording({ maxBytes: 4_000_000 });
   await eventually(() => statSync(path).size > 100_000);
@@ -213,7 +201,7 @@ test("a daemon that is killed leaves whole lines, and the next one knows the rec
   // Lines as they were when it died: all but the very last one are whole at any rate.
   const left = readFileSync(path, "utf8").split("\n");
   for (const line of left.slice(0, -1)) JSON.parse(line);
-  const { server: next } = await started(sandbox);
+  const { server: next } = await reached(sandbox);
   expect(await listOf(next)).toMatchObject([{ id, recording: false, endedBy: null }]);
   expect(recorded(path).events.length).toBeGreaterThan(0);
   if (hasAsciinema) {

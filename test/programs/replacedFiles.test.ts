@@ -1,10 +1,11 @@
 /** A daemon whose installed files are replaced while it runs, as an upgrade of the package does. */
-import { cpSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { cpSync, readdirSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli } from "../support/daemon/cliBuild.ts";
 import { cliSandbox } from "../support/daemon/cliSandbox.ts";
 import { callJson } from "../support/daemon/nativeServer.ts";
+import { reached } from "../support/daemon/sandboxDaemon.ts";
 
 const BUILT = resolve(dirname(builtCli()), "../..");
 
@@ -43,11 +44,8 @@ test("goes on, and says of what it can no longer load that it has to be started 
 async function runningFrom(sandbox: ReturnType<typeof cliSandbox>, bin: string) {
   const script = relative(dirname(builtCli()), join(bin, "tmuxwire.js"));
   const daemon = sandbox.start(["serve", "--only", "native", "--port", "0"], { script });
-  const [, url = ""] = await daemon.line(/native API listening on (http:\S+)/);
-  const token = readFileSync(sandbox.tokenPath, "utf8").trim();
   return {
-    url,
-    token,
+    ...(await reached(sandbox, daemon)),
     [Symbol.asyncDispose]: async () => {
       daemon.child.kill("SIGTERM");
       await daemon.finished;

@@ -46,9 +46,8 @@ async function idOf({ pids, start }: AgentProgram, own: string): Promise<string 
 export const transcript: AgentTranscript = {
   session,
   said: saidInLines((line) => {
-    const { type } = line;
-    if (line["isSidechain"] === true || line["isMeta"] === true || (type !== "user" && type !== "assistant")) return [];
-    return saidBy(type === "user" ? "user" : "agent", objectAt(line, "message")?.["content"], line["timestamp"]);
+    if (line["isSidechain"] === true || line["isMeta"] === true) return [];
+    return saidBy(line["type"], "assistant", objectAt(line, "message")?.["content"], line["timestamp"]);
   }),
   begin: (id) => ({ args: ["--session-id", id], sessionId: id }),
 };

@@ -19,7 +19,6 @@ export const transcript: AgentTranscript = {
   said: saidInLines((line) => {
     const message = line["type"] === "response_item" ? objectAt(line, "payload") : undefined;
     const role = message?.["type"] === "message" ? message["role"] : undefined;
-    if (role !== "user" && role !== "assistant") return [];
-    return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
+    return saidBy(role, "assistant", message?.["content"], line["timestamp"]);
   }),
 };

@@ -61,10 +61,6 @@ function isWanted(name: string, { sessionId, startedUnixMs }: AgentProgram): boo
 
 export const transcript: AgentTranscript = {
   session,
-  said: saidInLines((line) => {
-    const { type } = line;
-    if (type !== "user" && type !== "gemini") return [];
-    return saidBy(type === "user" ? "user" : "agent", line["content"], line["timestamp"]);
-  }),
+  said: saidInLines((line) => saidBy(line["type"], "gemini", line["content"], line["timestamp"])),
   begin: (id) => ({ args: ["--session-id", id], sessionId: id }),
 };

@@ -10,6 +10,7 @@ import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { promptText } from "../../../daemon/delivery/prompt/promptText.ts";
 import { Listeners } from "../../../daemon/servers/listeners.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
+import { untilAborted } from "../../../daemon/time/within.ts";
 import type { WaitManager } from "../../../daemon/waits/waitManager.ts";
 import type { AgentWaitName } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, invalidArgument, shuttingDown, toAppError } from "../../../protocol/errors.ts";
@@ -215,7 +216,7 @@ export class AgentMessages {
 
   /** Its last words, as far as its conversation or its hooks tell them. */
   async lastWords(agent: RunningAgent): Promise<string | undefined> {
-    const words = agent.endedUnixMs === undefined ? await this.#options.transcripts.lastWords(agent, 0) : undefined;
+    const words = agent.endedUnixMs === undefined ? await this.#options.transcripts.lastWords(agent) : undefined;
     return words ?? agent.lastMessage;
   }
 
@@ -302,43 +303,35 @@ export class AgentMessages {
 
   /** Also when the signal aborts. */
   #nextChange(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        this.#listeners.delete(settle);
-        signal.removeEventListener("abort", settle);
-        resolve();
-      };
-      this.#listeners.add(settle);
-      signal.addEventListener("abort", settle);
-    });
+    return untilAborted<void>(signal, (resolve) => this.#listen(resolve)).catch(() => undefined);
   }
 
   /** Looks at every change. */
   #until<Result>({ timeoutMs, signal }: Waiting, look: () => Result | undefined): Promise<Result> {
     const { clock } = this.#options;
     const leaving = signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]);
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void): void => {
-        timer.cancel();
-        this.#listeners.delete(listener);
-        leaving.removeEventListener("abort", leave);
-        end();
-      };
-      const leave = (): void => settle(() => reject(leaving.reason as Error));
+    return untilAborted(leaving, (resolve, reject) => {
       const listener = (): void => {
         try {
           const result = look();
-          if (result !== undefined) settle(() => resolve(result));
+          if (result !== undefined) resolve(result);
         } catch (error) {
-          settle(() => reject(error));
+          reject(error);
         }
       };
-      const timer = clock.callAt(clock.nowMs() + timeoutMs, () => settle(() => reject(timedOut(timeoutMs))));
-      leaving.addEventListener("abort", leave);
-      this.#listeners.add(listener);
-      if (leaving.aborted) leave();
-      else listener();
+      const timer = clock.callAt(clock.nowMs() + timeoutMs, () => reject(timedOut(timeoutMs)));
+      const unlisten = this.#listen(listener);
+      listener();
+      return () => {
+        timer.cancel();
+        unlisten();
+      };
     });
+  }
+
+  #listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }
 

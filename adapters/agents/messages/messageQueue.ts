@@ -20,7 +20,7 @@ import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { MessageConfirmation } from "../../../protocol/api/native/nativeAgentMessages.ts";
 import { AppError, type ErrorCode, isCutShort, toAppError } from "../../../protocol/errors.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
-import { keptPrompt, type RunningAgent } from "../running/runningAgent.ts";
+import { hasTask, type RunningAgent } from "../running/runningAgent.ts";
 import type { Transcripts } from "../start/transcripts.ts";
 import type { Message, MessageStore } from "./messageStore.ts";
 
@@ -332,10 +332,7 @@ export class MessageQueue {
     const { text, typedUnixMs = 0, wasShown } = message;
     const isEntered = message.enteredUnixMs !== undefined;
     const isTaken = (await transcripts.turn(agent, text, typedUnixMs))?.isTaken;
-    const said =
-      agent.task !== undefined &&
-      keptPrompt(agent.task.text) === keptPrompt(text) &&
-      agent.task.sinceUnixMs >= typedUnixMs;
+    const said = hasTask(agent, text, typedUnixMs);
     if (isTaken === true || said) return this.#take(agent, message, said ? "hook" : "transcript");
     const look = await delivery.look({ server, pane, text });
     if (look.holds && look.readiness.state === "idle" && !isEntered) {

@@ -54,9 +54,7 @@ export const transcript: AgentTranscript = {
   session,
   said: saidInLines((line) => {
     const message = line["type"] === "message" ? objectAt(line, "message") : undefined;
-    const role = message?.["role"];
-    if (role !== "user" && role !== "assistant") return [];
-    return saidBy(role === "user" ? "user" : "agent", message?.["content"], line["timestamp"]);
+    return saidBy(message?.["role"], "assistant", message?.["content"], line["timestamp"]);
   }),
   begin: (id, place) => {
     const time = new Date().toISOString().replaceAll(/[:.]/g, "-");

@@ -35,8 +35,8 @@ import { ScreenSearch } from "./screenSearch.ts";
 
 /** Between two checks of all panes. */
 const CHECK_MS = 1_000;
-/** Where agents are, for `resume`, is written down after so many checks. */
-const PLACES_EVERY = 5;
+/** Where agents are is asked after so many checks. */
+const LOOK_EVERY = 5;
 /** A server takes its programs with it: their ends may be seen before its own. */
 const WITH_SERVER_MS = 3_000;
 /** A list does not wait longer for a directory that does not respond. */
@@ -153,8 +153,8 @@ export class AgentDirectory {
   }
 
   /** The one that appeared last. */
-  inPane(server: TmuxServer, pane: PaneId): RunningAgent | undefined {
-    return this.#inPane(server, pane);
+  inPane(server: TmuxServer, pane: PaneId): LiveAgent | undefined {
+    return this.#servers.get(server)?.agents.get(pane);
   }
 
   /** Also one that has ended lately; a server that is started again has other panes with the same ids. */
@@ -162,11 +162,7 @@ export class AgentDirectory {
     const { identity } = server.status();
     const isMeant = (agent: LiveAgent): boolean =>
       agent.server === server && agent.pane === pane && agent.identity === identity;
-    return this.#inPane(server, pane) ?? [...this.#ended.values()].findLast(isMeant);
-  }
-
-  #inPane(server: TmuxServer, pane: PaneId): LiveAgent | undefined {
-    return this.#servers.get(server)?.agents.get(pane);
+    return this.inPane(server, pane) ?? [...this.#ended.values()].findLast(isMeant);
   }
 
   /** A listener that throws does not affect the others. Returns the unsubscribe function. */
@@ -199,8 +195,8 @@ export class AgentDirectory {
   reported(server: TmuxServer, pane: PaneId, report: AgentReport): void {
     const served = this.#servers.get(server);
     if (served === undefined) return;
-    if (this.#inPane(server, pane) === undefined) this.#checkServer(served);
-    const agent = this.#inPane(server, pane);
+    if (this.inPane(server, pane) === undefined) this.#checkServer(served);
+    const agent = this.inPane(server, pane);
     const { prompt, lastMessage, starts = false, ...session } = report;
     // An agent that runs another one as a tool is busy meanwhile: what that one says is not about this one.
     const isIts = agent?.sessionId === undefined || agent.sessionId === session.sessionId;
@@ -214,7 +210,7 @@ export class AgentDirectory {
 
   /** A delivery has given it this prompt. @param process that read it; undefined if the host does not know */
   took(server: TmuxServer, pane: PaneId, prompt: string, process: ProcessMark | undefined): void {
-    const agent = this.#inPane(server, pane);
+    const agent = this.inPane(server, pane);
     if (agent === undefined || (process !== undefined && process.pid !== agent.process.pid)) return;
     const task = this.#taskOf(prompt);
     if (agent.task?.text !== task.text) this.note(agent, { task });
@@ -319,7 +315,10 @@ export class AgentDirectory {
    */
   addServer(name: string, server: TmuxServer): () => void {
     const served = this.#servers.get(server) ?? this.#serve(name, server);
-    served.name = name;
+    if (served.name !== name) {
+      served.name = name;
+      for (const agent of served.agents.values()) this.#keep(agent);
+    }
     served.users += 1;
     let isRemoved = false;
     return () => {
@@ -394,7 +393,7 @@ export class AgentDirectory {
       this.#timer = undefined;
       this.check();
       this.#checks += 1;
-      if (this.#checks % PLACES_EVERY === 0) for (const served of this.#servers.values()) this.#notePlaces(served);
+      if (this.#checks % LOOK_EVERY === 0) for (const agent of this.#running.values()) agent.look(clock.nowMs());
       this.#arm();
     });
   }
@@ -433,7 +432,6 @@ export class AgentDirectory {
       if (hasLeftTerminal(agent.process, server.processes) && !this.#isLaunching(agent)) this.#end(agent);
     }
     for (const appear of appeared) appear();
-    if (appeared.length > 0) this.#notePlaces(served);
     if (served.settled !== identity && server.status().state === "ready") {
       served.settled = identity;
       served.unmet = this.#options.store.unended(identity);
@@ -508,6 +506,7 @@ export class AgentDirectory {
     if (reported !== undefined) agent.learn(reported);
     this.#running.set(id, agent);
     served.agents.set(pane.id, agent);
+    this.#keep(agent);
     this.#watch(agent);
     void this.refresh([agent]);
     this.#changes.emit({ kind: "appeared", agent });
@@ -560,17 +559,6 @@ export class AgentDirectory {
     for (const agent of this.#ended.values()) {
       const { server: its, endedUnixMs = -Infinity } = agent;
       if (its === server && endedUnixMs >= since) this.#events.emit({ kind: "serverEnded", agent });
-    }
-  }
-
-  /** What has changed is written down. */
-  #notePlaces(served: Served): void {
-    const { name: serverName, server } = served;
-    for (const agent of this.#running.values()) {
-      if (agent.server !== server) continue;
-      agent.look(this.#options.clock.nowMs());
-      const { socketPath } = server.status();
-      if (agent.stands({ serverName, socketPath, pane: agent.pane, cwd: agent.cwd })) this.#keep(agent);
     }
   }
 

@@ -11,7 +11,7 @@ import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts"
 import { jsonOf, preparing, Table } from "../../../daemon/ops/sql/table.ts";
 import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import { toAppError } from "../../../protocol/errors.ts";
-import type { AgentFacts, AgentPlace } from "./runningAgent.ts";
+import type { AgentFacts } from "./runningAgent.ts";
 
 /** Every table of this room, in the order in which they were added. */
 export const AGENT_MIGRATIONS: readonly string[] = [
@@ -127,7 +127,8 @@ export interface KeptAgent {
   readonly name: string;
   readonly process: ProcessMark;
   readonly facts: AgentFacts;
-  readonly place: AgentPlace;
+  /** Its server, by its name in paths, and its socket (where in it: `start/placedSessions.ts`). */
+  readonly place: { readonly serverName: string; readonly socketPath: string | undefined };
   readonly appearedUnixMs: number;
   /** Undefined while nobody has seen its end: it runs, or the machine or the daemon ended first. */
   readonly endedUnixMs: number | undefined;

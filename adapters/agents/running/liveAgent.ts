@@ -13,7 +13,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../catalogue.ts";
 import type { KeptAgent } from "./agentStore.ts";
 import type { GitHeads } from "./gitHeads.ts";
-import type { AgentFacts, AgentPlace, RunningAgent } from "./runningAgent.ts";
+import type { AgentFacts, RunningAgent } from "./runningAgent.ts";
 
 /** How old an agent's directory may be. */
 const LOOKED_MS = 1_000;
@@ -48,8 +48,6 @@ export class LiveAgent implements RunningAgent {
   observed: PaneReadiness | undefined;
   readonly #options: LiveAgentOptions;
   #facts: AgentFacts = {};
-  #place: AgentPlace | undefined;
-  #placeText = "";
   #cwd: string | undefined;
   #lookedMs = -Infinity;
   #last: Readiness | undefined;
@@ -101,24 +99,14 @@ export class LiveAgent implements RunningAgent {
     this.#cwd = this.server.processes.cwdNow(this.process.pid) ?? this.#cwd;
   }
 
-  /** True: somewhere else than before. */
-  stands(place: AgentPlace): boolean {
-    const text = JSON.stringify(place);
-    if (text === this.#placeText) return false;
-    this.#place = place;
-    this.#placeText = text;
-    return true;
-  }
-
   kept(): KeptAgent {
-    const { serverName, pane, cwd } = this;
     return {
       id: this.id,
       kind: this.kind.name,
       name: this.name,
       process: this.process,
       facts: this.#facts,
-      place: this.#place ?? { serverName, socketPath: this.server.status().socketPath, pane, cwd },
+      place: { serverName: this.serverName, socketPath: this.server.status().socketPath },
       appearedUnixMs: this.#options.appearedUnixMs,
       endedUnixMs: this.#endedUnixMs,
     };

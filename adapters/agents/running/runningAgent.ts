@@ -37,16 +37,6 @@ export interface AgentFacts {
   readonly leader?: string | undefined;
 }
 
-/** Where an agent ran, as it was last seen (its window: `start/placedSessions.ts`). Paths are foreign text. */
-export interface AgentPlace {
-  /** The server's name in paths. */
-  readonly serverName: string;
-  readonly socketPath: string | undefined;
-  readonly pane: PaneId;
-  /** Of the agent's process; undefined where the host does not say. */
-  readonly cwd: string | undefined;
-}
-
 export interface RunningAgent extends AgentFacts {
   /** Of the process; the same after a restart of the daemon. */
   readonly id: string;
@@ -107,3 +97,7 @@ export const MAX_KEPT_CHARS = 4_000;
 
 /** What is kept of a prompt that a hook tells of: a longer one is compared with it by this. */
 export const keptPrompt = (prompt: string): string => prompt.trim().slice(0, MAX_KEPT_CHARS).trimEnd();
+
+/** Whether it is known to have taken this prompt since then. */
+export const hasTask = ({ task }: RunningAgent, prompt: string, sinceUnixMs: number): boolean =>
+  task !== undefined && keptPrompt(task.text) === keptPrompt(prompt) && task.sinceUnixMs >= sinceUnixMs;

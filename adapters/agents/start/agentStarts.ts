@@ -22,8 +22,8 @@ import type { PaneId, SessionId } from "../../../protocol/ids.ts";
 import type { AgentTranscripts, BegunSession } from "../agentTranscript.ts";
 import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
-import { type AgentFacts, keptPrompt, type RunningAgent } from "../running/runningAgent.ts";
-import type { Transcripts } from "./transcripts.ts";
+import { type AgentFacts, hasTask, type RunningAgent } from "../running/runningAgent.ts";
+import { CLOCK_SLACK_MS, type Transcripts } from "./transcripts.ts";
 import { untilSettled } from "./untilSettled.ts";
 import type { WorktreeRequest, Worktrees } from "./worktrees.ts";
 
@@ -109,7 +109,7 @@ export interface StartResult {
 export interface AgentStartsOptions extends Surroundings {
   readonly agents: AgentDirectory;
   readonly transcripts: AgentTranscripts;
-  readonly conversations: Pick<Transcripts, "wasTaken">;
+  readonly conversations: Pick<Transcripts, "turn">;
   readonly worktrees: Worktrees;
   readonly readiness: Pick<ReadinessWatcher, "watch">;
   readonly delivery: Pick<Delivery, "submit">;
@@ -446,14 +446,12 @@ export class AgentStarts {
   /** A first turn may show later than a delivery waits for it; its conversation or its hooks then tell. */
   async #hasTaken(agent: RunningAgent, prompt: string, sinceUnixMs: number, watched: PaneReadiness): Promise<boolean> {
     const { clock, transcripts, conversations } = this.#options;
-    const hasHeard = (): boolean =>
-      agent.task !== undefined &&
-      keptPrompt(agent.task.text) === keptPrompt(prompt) &&
-      agent.task.sinceUnixMs >= sinceUnixMs;
+    const hasHeard = (): boolean => hasTask(agent, prompt, sinceUnixMs);
     if (!transcripts.has(agent.kind.name)) return hasHeard();
     const endMs = clock.nowMs() + WRITTEN_WITHIN_MS;
     for (;;) {
-      if (hasHeard() || (await conversations.wasTaken(agent, prompt, sinceUnixMs)) === true) return true;
+      if (hasHeard() || (await conversations.turn(agent, prompt, sinceUnixMs - CLOCK_SLACK_MS))?.isTaken === true)
+        return true;
       const leftMs = endMs - clock.nowMs();
       if (leftMs <= 0 || agent.endedUnixMs !== undefined || watched.current.state === "asking") return false;
       await within<void>(clock, Math.min(leftMs, WRITTEN_LOOK_MS), undefined, (end) => watched.subscribe(() => end()));

@@ -4,48 +4,32 @@
  */
 import { startClock, TICKS_PER_SEC } from "../../../daemon/host/startClock.ts";
 import type { HostProcesses } from "../../../daemon/host/hostProcesses.ts";
-import type { AgentProgram, AgentSession, AgentTranscript, AgentTranscripts, Said } from "../agentTranscript.ts";
-import type { AgentFacts, RunningAgent } from "../running/runningAgent.ts";
-
-/** The part of the directory that is needed here. */
-interface Agents {
-  agents(): readonly RunningAgent[];
-  note(agent: RunningAgent, facts: AgentFacts): void;
-}
+import type { AgentProgram, AgentSession, AgentTranscripts, Said } from "../agentTranscript.ts";
+import type { AgentDirectory } from "../running/agentDirectory.ts";
+import type { RunningAgent } from "../running/runningAgent.ts";
 
 interface TranscriptsOptions {
   readonly transcripts: AgentTranscripts;
-  readonly agents: Agents;
+  readonly agents: Pick<AgentDirectory, "agents" | "note">;
   readonly nowUnixMs: () => number;
 }
 
 /** What the agent's clock and ours may be apart, and the time between its start and the first line that it writes. */
-const CLOCK_SLACK_MS = 2_000;
+export const CLOCK_SLACK_MS = 2_000;
 /** An agent's program and the launchers and helpers around it. */
 const MAX_PROCESSES = 16;
 
 export class Transcripts {
-  readonly #transcripts: AgentTranscripts;
-  readonly #agents: Agents;
-  readonly #nowUnixMs: () => number;
+  readonly #options: TranscriptsOptions;
 
-  constructor({ transcripts, agents, nowUnixMs }: TranscriptsOptions) {
-    this.#transcripts = transcripts;
-    this.#agents = agents;
-    this.#nowUnixMs = nowUnixMs;
+  constructor(options: TranscriptsOptions) {
+    this.#options = options;
   }
 
-  /** The last message that the agent has written since then; undefined if there is none, or nothing is known. */
-  async lastWords(agent: RunningAgent, sinceUnixMs: number): Promise<string | undefined> {
-    const said = await this.#said(agent, sinceUnixMs);
+  /** The last message that the agent has written; undefined if there is none, or nothing is known. */
+  async lastWords(agent: RunningAgent): Promise<string | undefined> {
+    const said = await this.#said(agent);
     return said?.findLast(({ by }) => by === "agent")?.text;
-  }
-
-  /** Whether the agent's conversation has this prompt since then; undefined if the conversation is not known. */
-  async wasTaken(agent: RunningAgent, text: string, sinceUnixMs: number): Promise<boolean | undefined> {
-    const said = await this.#said(agent, sinceUnixMs);
-    const wanted = plain(text);
-    return said?.some((each) => each.by === "user" && plain(each.text) === wanted);
   }
 
   /**
@@ -57,7 +41,7 @@ export class Transcripts {
     text: string,
     sinceUnixMs: number,
   ): Promise<{ readonly isTaken: boolean; readonly words: string | undefined } | undefined> {
-    const said = await this.#said(agent, sinceUnixMs, 0);
+    const said = (await this.#said(agent))?.filter(({ unixMs }) => unixMs >= sinceUnixMs);
     if (said === undefined) return undefined;
     const wanted = plain(text);
     const at = said.findLastIndex((each) => each.by === "user" && plain(each.text) === wanted);
@@ -67,30 +51,20 @@ export class Transcripts {
 
   /** Its conversation, which is noted on the agent. */
   async sessionOf(agent: RunningAgent): Promise<AgentSession | undefined> {
-    const transcript = this.#transcripts.get(agent.kind.name);
-    if (transcript === undefined) return undefined;
-    const found = await this.#find(transcript, agent);
+    const { transcripts, agents } = this.#options;
+    const transcript = transcripts.get(agent.kind.name);
+    const program = transcript && (await this.#programOf(agent));
+    const found = program && (await transcript.session(program));
     if (found === undefined) return undefined;
     if (found.sessionId !== agent.sessionId || found.transcriptPath !== agent.transcriptPath) {
-      this.#agents.note(agent, { sessionId: found.sessionId, transcriptPath: found.transcriptPath });
+      agents.note(agent, { sessionId: found.sessionId, transcriptPath: found.transcriptPath });
     }
     return found;
   }
 
-  async #said(
-    agent: RunningAgent,
-    sinceUnixMs: number,
-    slackMs = CLOCK_SLACK_MS,
-  ): Promise<readonly Said[] | undefined> {
+  async #said(agent: RunningAgent): Promise<readonly Said[] | undefined> {
     const session = await this.sessionOf(agent);
-    if (session === undefined) return undefined;
-    const said = await this.#transcripts.get(agent.kind.name)?.said(session);
-    return said?.filter(({ unixMs }) => unixMs >= sinceUnixMs - slackMs);
-  }
-
-  async #find(transcript: AgentTranscript, agent: RunningAgent): Promise<AgentSession | undefined> {
-    const program = await this.#programOf(agent);
-    return program === undefined ? undefined : transcript.session(program);
+    return session === undefined ? undefined : this.#options.transcripts.get(agent.kind.name)?.said(session);
   }
 
   /** Undefined if the process has ended or the host does not know it. */
@@ -104,7 +78,9 @@ export class Transcripts {
     }
     const pids = await familyOf(process.pid, processes);
     const open = await Promise.all(pids.map((pid) => processes.openFiles(pid)));
-    const others = this.#agents.agents().filter((other) => other.id !== agent.id && other.kind.name === kind.name);
+    const others = this.#options.agents
+      .agents()
+      .filter((other) => other.id !== agent.id && other.kind.name === kind.name);
     return {
       pids,
       start: process.start,
@@ -122,7 +98,7 @@ export class Transcripts {
   #startedUnixMs(start: string, processes: HostProcesses): number | undefined {
     if (!/^\d+$/.test(start)) return undefined;
     const ageSec = startClock(processes)() - Number(start) / TICKS_PER_SEC;
-    return this.#nowUnixMs() - ageSec * 1_000 - CLOCK_SLACK_MS;
+    return this.#options.nowUnixMs() - ageSec * 1_000 - CLOCK_SLACK_MS;
   }
 }
 

@@ -56,14 +56,16 @@ export class Agent {
   running: RunningAgent | undefined;
   /** Messages that wait for it, or could not be delivered. */
   messages: readonly Message[] = [];
-  /** It reports by hooks; until then only its screen does. */
-  hasHooks: boolean;
 
   constructor(record: AgentRecord, project: ProjectRecord, task: TaskRecord | undefined) {
     this.record = record;
     this.project = project;
     this.task = task;
-    this.hasHooks = record.agentSessionId !== undefined;
+  }
+
+  /** It reports by hooks; until then only its screen does. */
+  get hasHooks(): boolean {
+    return this.record.agentSessionId !== undefined;
   }
 }
 

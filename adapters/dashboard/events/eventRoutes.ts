@@ -4,7 +4,6 @@
  * one server.
  */
 import type { Context } from "hono";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { EventReader } from "../../kit/streams/eventLog.ts";
@@ -15,18 +14,14 @@ import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLi
 import { GET } from "../dashboardRoutes.ts";
 import type { DashboardEvents, EventFilter } from "./dashboardEvents.ts";
 
-export interface OpenStreams {
-  /** Functions that end the open streams when the application closes. */
-  readonly open: Set<() => void>;
-  readonly bounds: { readonly stallMs?: number; readonly bufferBytes?: number };
-}
+/** `open`: what ends the open streams when the application closes. */
+export type OpenStreams = Pick<EventResponseOptions, "clock" | "open" | "stallMs" | "bufferBytes">;
 
 const HEARTBEAT = ": heartbeat\n\n";
 
 interface EventRouteParts {
   readonly events: DashboardEvents;
   readonly machines: () => OtherMachines | undefined;
-  readonly clock: Clock;
   readonly streams: OpenStreams;
   readonly onError: (error: unknown) => void;
 }
@@ -52,7 +47,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
 ];
 
 async function openEventStream(
-  { events, clock, streams, onError }: EventRouteParts,
+  { events, streams, onError }: EventRouteParts,
   c: Context<GuardEnv>,
   machines: OtherMachines | undefined,
 ): Promise<Response> {
@@ -62,12 +57,10 @@ async function openEventStream(
   }
   const [filter, after] = [filterOf(c), afterId(c)];
   const stream: EventResponseOptions = {
-    clock,
-    open: streams.open,
+    ...streams,
     cacheControl: "no-cache",
     keepAlive: { frame: HEARTBEAT, everyMs: HEARTBEAT_MS },
     first: HEARTBEAT,
-    ...streams.bounds,
     read: (out) => {
       const here = events.read(filter, after, out);
       const there = machines?.readAgents(out);

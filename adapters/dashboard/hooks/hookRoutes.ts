@@ -70,7 +70,6 @@ async function hookRoute(
   stats.received(name);
   const { agent, isNew, method } = found;
   if (isNew) desk.reportCreated(agent);
-  agent.hasHooks = true;
   panes.reported(agent, hook);
   panes.tellRunning(agent, hook, saidBy(name, hook));
   const how = name === "session-start" ? { is_new_agent: isNew, correlation_method: method } : {};

@@ -10,8 +10,7 @@ import { OnceTable } from "../../../daemon/ops/sql/onceTable.ts";
 import type { Timed } from "../../../daemon/time/clock.ts";
 import { KEEP_ANSWERS_MS, MAX_AGENTS, MAX_KEPT_ANSWERS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
-import { INTERRUPTED } from "./failures.ts";
-import { failureResponse, refusalResponse, type RespondResponse } from "./respondResponse.ts";
+import { failure, INTERRUPTED, type RespondResponse } from "./failures.ts";
 
 interface AnswerKeysOptions extends Timed {
   readonly store: DashboardStore;
@@ -47,7 +46,7 @@ export class AnswerKeys {
     } catch (error) {
       if (!isOfOtherRequest(error)) throw error;
       const message = "This Idempotency-Key was used for another answer; use a new one.";
-      return refusalResponse(409, "idempotency_conflict", message);
+      return failure(409, "idempotency_conflict", message);
     }
   }
 
@@ -74,7 +73,7 @@ export const answersOf = (store: DashboardStore, nowUnixMs: () => number): OnceT
     name: "answers",
     key: ["agent_id", "key"],
     columns: { request: "request_hash", result: "response", begunUnixMs: "at_unix_ms" },
-    unfinished: failureResponse(INTERRUPTED),
+    unfinished: INTERRUPTED,
     keptMs: KEEP_ANSWERS_MS,
     maxRows: MAX_KEPT_ANSWERS,
     write: (run) => store.writeNow(run),

@@ -1,33 +1,67 @@
-/** What went wrong on the way to a pane, as the contract reports it: a type, a status, and a message for a person. */
+/**
+ * The responses of `POST /api/respond/:id`, as they go out and as they are kept. What went wrong on the way to a pane has the
+ * contract's type and status, and a message for a person.
+ */
+import type { Context } from "hono";
 import { clip } from "../../../protocol/text/clip.ts";
 import { textOf } from "../../../protocol/text/jsonObject.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../../protocol/errors.ts";
+import type { PaneId } from "../../../protocol/ids.ts";
+import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
+import type { Agent } from "../agents/agent.ts";
+import { isSameServer } from "../agents/agentBook.ts";
+import type { AgentParts } from "../panes/paneLinks.ts";
 
-export interface Failure {
-  readonly status: 400 | 404 | 409 | 429 | 500 | 502 | 503;
-  readonly errorType: string;
-  readonly message: string;
-  /** Something may have been typed: the same request is not carried out a second time. */
-  readonly isUncertain: boolean;
-  /** Why the state is wrong, for a client with a message of its own; `details.reason` of the delivery. */
-  readonly reason?: string | undefined;
-  /** What stands in the prompt box: foreign text, bounded by the delivery. */
-  readonly box?: string | undefined;
-  /** Text or keys have reached the pane, and were not taken as an answer. */
-  readonly wasWritten?: boolean | undefined;
+export interface RespondResponse {
+  readonly status: 200 | 400 | 404 | 409 | 429 | 500 | 502 | 503;
+  /** Without its members that are undefined. */
+  readonly body: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** The same request again gets this one, and types nothing; of a failure: something may have been typed. */
+  readonly isKept: boolean;
 }
 
-export const failure = (
-  status: Failure["status"],
-  errorType: string,
-  message: string,
-  isUncertain = false,
-): Failure => ({
+export interface Failure extends RespondResponse {
+  readonly body: {
+    readonly status: "error";
+    readonly error_type: string;
+    readonly message: string;
+    /** Why the state is wrong, for a client with a message of its own; `details.reason` of the delivery. */
+    readonly reason?: string | undefined;
+    /** What stands in the prompt box: foreign text, bounded by the delivery. */
+    readonly box?: string | undefined;
+    /** Text or keys have reached the pane, and were not taken as an answer. */
+    readonly text_written?: true | undefined;
+    /** Absent: nothing was tried. */
+    readonly latency_ms?: number | undefined;
+  };
+}
+
+export const failure = (status: Failure["status"], error_type: string, message: string, isKept = false): Failure => ({
   status,
-  errorType,
-  message,
-  isUncertain,
+  body: { status: "error", error_type, message },
+  isKept,
 });
+
+export const respondWith = (c: Context<GuardEnv>, { status, body }: RespondResponse): Response => c.json(body, status);
+
+export const agentNotFound = (agentId: number): Failure =>
+  failure(404, "agent_not_found", `Agent with ID ${agentId} not found.`);
+
+export const noPane = (what: string): Failure =>
+  failure(400, "no_pane_id", `Agent has no tmux pane ID — cannot ${what}.`);
+
+/** The agent's pane if it can be used now, or the reason why it cannot. @param pane the one that the agent reported */
+export async function usablePane({ server, panes }: AgentParts, agent: Agent, pane: PaneId): Promise<PaneId | Failure> {
+  const live = panes.places.livePane(agent);
+  if (live !== undefined) return live;
+  await panes.presence.settled();
+  const back = panes.places.livePane(agent);
+  if (back !== undefined) return back;
+  if (!isSameServer(agent.record.paneServer, server.status().identity)) return paneOfOtherServer(pane);
+  // Asked only for its refusal: whether tmux is missing, not running, busy, or without this pane.
+  const error = await server.describePane(pane).then(() => undefined, toAppError);
+  return error === undefined || error.code === "NOT_FOUND" ? paneGone(pane) : connectionFailure(error);
+}
 
 const NOT_INSTALLED = failure(
   503,
@@ -46,7 +80,7 @@ const NOT_CONNECTED = failure(503, "tmux_not_running", "tmux does not answer at 
 export const paneGone = (pane: string): Failure =>
   failure(503, "pane_not_found", `The agent's pane ${pane} is gone: its window was closed or its program has ended.`);
 
-export const paneOfOtherServer = (pane: string): Failure =>
+const paneOfOtherServer = (pane: string): Failure =>
   failure(
     503,
     "pane_not_found",
@@ -60,17 +94,18 @@ export const wrongState = (message: string): Failure => failure(409, "wrong_stat
 /** Whoever reads from the pane is not who the answer was for; as `details.reason` of the delivery. */
 export const PROGRAM_CHANGED = "program_changed";
 
-export const PROGRAM_ENDED: Failure = {
-  ...wrongState("The agent's program has ended, so nothing was typed. Start the agent again."),
-  reason: PROGRAM_CHANGED,
+const programChanged = (message: string): Failure => {
+  const { body, ...rest } = wrongState(message);
+  return { ...rest, body: { ...body, reason: PROGRAM_CHANGED } };
 };
 
-export const ASKED_BY_ANOTHER: Failure = {
-  ...wrongState(
-    "Another program asks in the agent's pane than before. Look at the pane, and answer this question there.",
-  ),
-  reason: PROGRAM_CHANGED,
-};
+export const PROGRAM_ENDED = programChanged(
+  "The agent's program has ended, so nothing was typed. Start the agent again.",
+);
+
+export const ASKED_BY_ANOTHER = programChanged(
+  "Another program asks in the agent's pane than before. Look at the pane, and answer this question there.",
+);
 
 export const NOT_ECHOED = failure(
   502,
@@ -100,8 +135,9 @@ export function failureOf(thrown: unknown): Failure {
   const made = BY_CODE[error.code]?.(error, wasWritten) ?? failure(502, "unknown", BROKEN, true);
   if (!DELIVERYS_OWN.has(error.code)) return made;
   const reason = reasonOf(error);
-  const message = REASON_WORDS[reason ?? ""]?.(error) ?? made.message;
-  return { ...made, message, reason, box: textOf(error.details?.["box"]), wasWritten };
+  const message = REASON_WORDS[reason ?? ""]?.(error) ?? made.body.message;
+  const box = textOf(error.details?.["box"]);
+  return { ...made, body: { ...made.body, message, reason, box, text_written: wasWritten || undefined } };
 }
 
 /** Errors about what the program does, of which a client can make something. */
@@ -116,7 +152,7 @@ function reasonOf({ details }: AppError): string | undefined {
 }
 
 /** The text stands in the prompt box, and Enter was certainly not pressed. */
-export const isLeftInBox = ({ reason }: Failure): boolean => LEFT_IN_BOX.has(reason ?? "");
+export const isLeftInBox = ({ body }: Failure): boolean => LEFT_IN_BOX.has(body.reason ?? "");
 
 const LEFT_IN_BOX: ReadonlySet<string> = new Set(["box_changed", "question_opened", NOT_ENTERED]);
 
@@ -180,7 +216,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, MakeFailure>>> = {
 };
 
 /** Which of the reasons for having no tmux it is. */
-export function connectionFailure(error: AppError): Failure {
+function connectionFailure(error: AppError): Failure {
   const reason = error.details?.["reason"];
   if (reason === "tmux_not_installed" || error.code === "TMUX_UNAVAILABLE") return NOT_INSTALLED;
   return reason === "tmux_not_running" ? NOT_RUNNING : NOT_CONNECTED;

@@ -4,7 +4,7 @@ import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import { bodyFields } from "../fields.ts";
-import { refusalResponse, type RespondResponse } from "./respondResponse.ts";
+import { type Failure, failure } from "./failures.ts";
 
 export type RespondRequest = { readonly dialogId: string | undefined } & (
   | { readonly mode: "text" | "other"; readonly text: string }
@@ -19,10 +19,10 @@ export interface MultiAnswer {
   readonly isMulti: boolean;
 }
 
-const refused = (errorType: string, message: string): RespondResponse => refusalResponse(400, errorType, message);
+const refused = (errorType: string, message: string): Failure => failure(400, errorType, message);
 
 /** A body that is no object counts as an empty one, as the contract's clients know it. */
-export function parseRespond(bytes: Uint8Array): RespondRequest | RespondResponse {
+export function parseRespond(bytes: Uint8Array): RespondRequest | Failure {
   const body = bodyFields(bytes) ?? {};
   const mode: unknown = body["mode"] ?? "text";
   const dialogId = textOf(body["dialog_id"]);
@@ -53,11 +53,7 @@ export function parseRespond(bytes: Uint8Array): RespondRequest | RespondRespons
   }
 }
 
-function textAnswer(
-  mode: "text" | "other",
-  text: string,
-  dialogId: string | undefined,
-): RespondRequest | RespondResponse {
+function textAnswer(mode: "text" | "other", text: string, dialogId: string | undefined): RespondRequest | Failure {
   if (text.trim() === "") {
     return refused(
       "missing_text",
@@ -96,7 +92,7 @@ function answersOf(value: unknown): readonly MultiAnswer[] | string {
   return answers;
 }
 
-function keysOf(value: unknown): RespondRequest | RespondResponse {
+function keysOf(value: unknown): RespondRequest | Failure {
   const keys = Array.isArray(value) ? (value as readonly unknown[]) : [];
   const isFine = keys.length > 0 && keys.length <= MAX_KEYS && keys.every((key) => typeof key === "string");
   if (!isFine) {

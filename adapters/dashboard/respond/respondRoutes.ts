@@ -17,14 +17,6 @@ import type { AgentParts } from "../panes/paneLinks.ts";
 import { type AnswerKeys, requestHash } from "./answerKeys.ts";
 import { type Answer, type Delivered, deliverAnswer, type DeliverParts, pressSlowly } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
-import {
-  agentNotFound,
-  failureResponse,
-  noPane,
-  type RespondResponse,
-  respondWith,
-  usablePane,
-} from "./respondResponse.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
 
 interface RespondParts extends AgentParts, DeliverParts {
@@ -43,7 +35,7 @@ export const respondRoutes = (parts: RespondParts): readonly Route[] => [
     idempotent: true,
     handle: async (c) => {
       const key = c.req.header("idempotency-key")?.trim().slice(0, MAX_KEY_CHARS);
-      return respondWith(c, await respond(parts, agentIdOf(c), c.get("raw"), key === "" ? undefined : key));
+      return failures.respondWith(c, await respond(parts, agentIdOf(c), c.get("raw"), key === "" ? undefined : key));
     },
   },
 ];
@@ -53,13 +45,13 @@ async function respond(
   agentId: number,
   bytes: Uint8Array,
   key: string | undefined,
-): Promise<RespondResponse> {
+): Promise<failures.RespondResponse> {
   const { book, answers, clock } = parts;
   const startedMs = clock.nowMs();
   const request = parseRespond(bytes);
   if ("status" in request) return request;
   const agent = book.find(agentId);
-  if (agent === undefined) return agentNotFound(agentId);
+  if (agent === undefined) return failures.agentNotFound(agentId);
   const { tmuxPaneId } = agent.record;
   const readers = tmuxPaneId === undefined ? undefined : readersNow(parts.server, tmuxPaneId);
   const identity = { agentId, key, hash: requestHash(bytes) };
@@ -85,41 +77,44 @@ interface Target {
   readonly latencyMs: () => number;
 }
 
-const notWaiting = (state: string): RespondResponse =>
-  failureResponse(failures.wrongState(`Agent is not awaiting input (current state: ${state}).`));
+const notWaiting = (state: string): failures.Failure =>
+  failures.wrongState(`Agent is not awaiting input (current state: ${state}).`);
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
   parts: RespondParts,
   agent: Agent,
   { mode, dialogId }: RespondRequest,
-): Promise<PaneId | RespondResponse> {
+): Promise<PaneId | failures.Failure> {
   const { tmuxPaneId } = agent.record;
-  if (tmuxPaneId === undefined) return noPane("send input");
+  if (tmuxPaneId === undefined) return failures.noPane("send input");
   await parts.panes.places.identified(agent);
   const state = openTask(agent)?.state ?? "no_task";
   // A task that has ended with its pane is not the reason that helps.
   const isWaiting =
     state === "awaiting_input" || (state === "no_task" && parts.panes.places.livePane(agent) === undefined);
   if (mode !== "keys") {
-    if (!isWaiting)
-      return parts.panes.places.hasEnded(agent) ? failureResponse(failures.PROGRAM_ENDED) : notWaiting(state);
+    if (!isWaiting) return parts.panes.places.hasEnded(agent) ? failures.PROGRAM_ENDED : notWaiting(state);
     if (agent.answer !== undefined) return notWaiting("processing");
   }
-  const pane = await usablePane(parts, agent, tmuxPaneId);
+  const pane = await failures.usablePane(parts, agent, tmuxPaneId);
   // The connection may have been lost and made anew.
   if (typeof pane !== "string" || mode === "keys") return pane;
   if (openTask(agent)?.state !== "awaiting_input") return notWaiting("no_task");
   const isOthers = agent.othersTurnId !== undefined && agent.question?.turn.id === agent.othersTurnId;
-  return isOthers && dialogId === undefined ? failureResponse(failures.ASKED_BY_ANOTHER) : pane;
+  return isOthers && dialogId === undefined ? failures.ASKED_BY_ANOTHER : pane;
 }
 
-async function pressed(parts: RespondParts, target: Target, keys: readonly string[]): Promise<RespondResponse> {
+async function pressed(
+  parts: RespondParts,
+  target: Target,
+  keys: readonly string[],
+): Promise<failures.RespondResponse> {
   const { agent, pane, latencyMs } = target;
   try {
     await pressSlowly(parts, target, keys);
   } catch (error) {
-    return failureResponse(await explained(parts, pane, error), latencyMs());
+    return timed(await explained(parts, pane, error), latencyMs());
   }
   return successResponse(agent, {
     mode: "keys",
@@ -129,7 +124,7 @@ async function pressed(parts: RespondParts, target: Target, keys: readonly strin
   });
 }
 
-async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<RespondResponse> {
+async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<failures.RespondResponse> {
   const { panes, desk, log } = parts;
   const { agent, pane, addressee } = target;
   const { question } = agent;
@@ -142,23 +137,23 @@ async function delivered(parts: RespondParts, target: Target, request: Answer): 
   } catch (error) {
     failure = await explained(parts, pane, error);
     // What stands on the screen is no reason where nobody reads it any more.
-    const isRefused = failure.status === 409 && failure.reason === undefined && !failure.isUncertain;
+    const isRefused = failure.status === 409 && failure.body.reason === undefined && !failure.isKept;
     if (isRefused && panes.places.hasEnded(agent)) failure = failures.PROGRAM_ENDED;
-    if (failure.errorType === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
+    if (failure.body.error_type === "unknown") log.error("dashboard.respond.failed", { agent: agent.record.id, error });
   }
   const latencyMs = target.latencyMs();
   const screenNote = result?.details?.screenNote;
   // A hook that has reported the prompt knows better than a connection that was lost meanwhile.
   if (failure !== undefined && !underWay.isRecorded) {
-    if (failure.isUncertain) {
+    if (failure.isKept) {
       const unsure = failure === failures.NOT_ECHOED ? "not_echoed" : "indeterminate";
       const delivery = failures.isLeftInBox(failure) ? "not_entered" : unsure;
       desk.delivered(agent, { delivery, screenNote, mode: request.mode, latencyMs });
       desk.refreshCard(agent, "respond_failed");
     }
     // Its state follows at once.
-    if (failure.reason === failures.PROGRAM_CHANGED) panes.evaluate(agent);
-    return failureResponse(failure, latencyMs);
+    if (failure.body.reason === failures.PROGRAM_CHANGED) panes.evaluate(agent);
+    return timed(failure, latencyMs);
   }
   // A hook that has reported the prompt is the program's own word for it.
   const outcome = underWay.isRecorded || result === undefined || failure !== undefined ? "submitted" : result.outcome;
@@ -174,7 +169,7 @@ async function delivered(parts: RespondParts, target: Target, request: Answer): 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
 async function explained({ server, panes }: RespondParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
   const failure = failures.failureOf(thrown);
-  if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isUncertain) return failure;
+  if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isKept) return failure;
   await panes.presence.settled();
   const error = await server.describePane(pane).then(() => undefined, toAppError);
   return error?.code === "NOT_FOUND" ? failures.paneGone(pane) : failure;
@@ -228,7 +223,12 @@ function turnText(request: Answer): string {
   }
 }
 
-const successResponse = (agent: Agent, told: RespondResponse["body"]): RespondResponse => ({
+const timed = (failure: failures.Failure, latency_ms: number): failures.Failure => ({
+  ...failure,
+  body: { ...failure.body, latency_ms },
+});
+
+const successResponse = (agent: Agent, told: failures.RespondResponse["body"]): failures.RespondResponse => ({
   status: 200,
   body: { status: "ok", agent_id: agent.record.id, ...told },
   isKept: true,

@@ -21,13 +21,15 @@ export interface EventResponseOptions extends Pick<
   readonly open: Set<() => void>;
   /** Written at once, before any event. */
   readonly first?: string | undefined;
-  /** Written when the listener ends the stream. */
-  readonly last?: (() => string) | undefined;
+  /** Says the last word when the listener ends the stream. */
+  readonly last?: ((out: Out) => void) | undefined;
   /** The connection was cut because it took nothing. */
   readonly onStalled?: (() => void) | undefined;
-  /** What reads the events; `write` takes a whole frame, `end` is after the last one. */
-  readonly read: (out: Pick<SseWriter, "room" | "write" | "end">) => EventReader;
+  /** What reads the events; `write` takes a whole frame, `end` is after the last one. What it throws is an ordinary error response. */
+  readonly read: (out: Out) => EventReader;
 }
+
+type Out = Pick<SseWriter, "room" | "write" | "end">;
 
 export function eventResponse(
   c: Context<GuardEnv>,
@@ -35,13 +37,15 @@ export function eventResponse(
 ): Response {
   const { outgoing } = c.env;
   if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
+  // Its client has left meanwhile, which nothing would tell us any more.
+  if (outgoing.destroyed) return alreadySent();
   let reader: EventReader | undefined;
   const end = (): void => {
     open.delete(stop);
     reader?.close();
   };
   const stop = (): void => {
-    if (last !== undefined) writer.write(last());
+    last?.(writer);
     writer.end();
     end();
   };
@@ -57,6 +61,7 @@ export function eventResponse(
   });
   if (first !== undefined) writer.write(first);
   reader = read(writer);
+  writer.begin();
   open.add(stop);
   reader.pump();
   return alreadySent();
@@ -80,7 +85,7 @@ export function eventSocket(
     onStall: () => onStalled?.(),
   });
   const stop = (): void => {
-    if (last !== undefined) writer.text(last());
+    last?.(out);
     socket.close(CLOSE.goingAway, "the daemon is stopping");
     closed();
   };
@@ -99,7 +104,8 @@ export function eventSocket(
   };
   if (keepAlive !== undefined) beat(keepAlive);
   if (first !== undefined) writer.text(first);
-  reader = read({ room: () => writer.room(), write: (frame) => writer.text(frame), end: stop });
+  const out = { room: () => writer.room(), write: (frame: string | Uint8Array) => writer.text(frame), end: stop };
+  reader = read(out);
   open.add(stop);
   reader.pump();
   return {

@@ -31,6 +31,7 @@ export class SseWriter {
   readonly #bufferBytes: number;
   #keepAliveTimer: Timer | undefined;
   #stall: Timer | undefined;
+  #hasBegun = false;
   #closed = false;
   #reason: "ended" | "gone" | "stalled" = "gone";
   /** Not `drain`, which is emitted only past Node's own high-water mark, and that differs between versions. */
@@ -44,9 +45,16 @@ export class SseWriter {
 
   constructor(options: SseOptions) {
     this.#options = options;
-    const { outgoing } = options;
-    this.#outgoing = outgoing;
+    this.#outgoing = options.outgoing;
     this.#bufferBytes = options.bufferBytes ?? STREAM_BUFFER_BYTES;
+  }
+
+  /** Sends the head, unless that was done: what fails before it can be an ordinary error response. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const options = this.#options;
+    const { outgoing } = options;
     // The body ends with the connection, which carries no further request.
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.shouldKeepAlive = false;
@@ -77,12 +85,14 @@ export class SseWriter {
   }
 
   write(event: string | Uint8Array): void {
+    this.begin();
     if (!this.#outgoing.destroyed) this.#outgoing.write(event, this.#onTaken);
   }
 
   /** Flushes what is buffered, then closes. Safe to call twice. */
   end(): void {
     if (this.#closed) return;
+    this.begin();
     this.#reason = "ended";
     this.#outgoing.end();
     this.#stall ??= this.#watch(this.#outgoing.writableLength);

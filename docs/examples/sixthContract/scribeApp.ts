@@ -6,12 +6,11 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as v from "valibot";
-import { alreadySent } from "../../../adapters/kit/guard/alreadySent.ts";
 import { errorHandler } from "../../../adapters/kit/guard/httpErrors.ts";
 import { createGuard, type GuardEnv } from "../../../adapters/kit/guard/requestGuard.ts";
 import { endpointsOf, serveRoutes } from "../../../adapters/kit/guard/routes.ts";
 import { listen, type Listener } from "../../../adapters/kit/listeners/listen.ts";
-import { openPaneEvents } from "../../../adapters/kit/streams/paneEvents.ts";
+import { paneEventResponse } from "../../../adapters/kit/streams/paneEvents.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import { Once, OnceMemory } from "../../../daemon/ops/once.ts";
 import { Feeds } from "../../../daemon/panes/feeds.ts";
@@ -109,23 +108,8 @@ export function createScribeApp({ server, token, clock, log }: ScribeOptions): S
       auth: true,
       response: { 200: "text/event-stream" },
       errors: ON_TMUX,
-      handle: (c) => {
-        const pane = paneOf(c);
-        const { outgoing } = c.env;
-        if (outgoing === undefined) throw new AppError("INTERNAL_ERROR", "a stream needs a connection");
-        openPaneEvents({
-          feeds,
-          serverName: "scribe",
-          pane,
-          start: { kind: "now" },
-          outgoing,
-          headers: Object.fromEntries(c.body(null).headers),
-          clock,
-          bounds: {},
-          open,
-        });
-        return alreadySent();
-      },
+      handle: (c) =>
+        paneEventResponse(c, { feeds, serverName: "scribe", pane: paneOf(c), start: { kind: "now" }, clock, open }),
     }),
   ]);
   return {

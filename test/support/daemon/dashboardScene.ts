@@ -1,5 +1,5 @@
 /** The dashboard over a stub server, with a readiness and a delivery that say what the test tells them. */
-import { expect } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type {
   ChooseRequest,
   Delivery,
@@ -19,12 +19,36 @@ import type {
 import type { InputPart } from "../../../daemon/tmux/io.ts";
 import type { StubServer } from "../../../daemon/servers/stub/stubServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
-import { dashboardFixture, type DashboardFixture, type DashboardFixtureOptions, UUID } from "./dashboardFixture.ts";
+import {
+  databaseDirectory,
+  dashboardFixture,
+  type DashboardFixture,
+  type DashboardFixtureOptions,
+  UUID,
+} from "./dashboardFixture.ts";
+import { deferred } from "../clock/deferred.ts";
 import { eventually } from "../clock/eventually.ts";
 import { type NativeAnswer, stubServer } from "./nativeServer.ts";
 import { PROFILES } from "../agents/agentCatalogue.ts";
 
 type Outcome = () => Promise<DeliveryOutcome>;
+
+/** Of the test that runs (`eachHasScene`). */
+export let scene: DashboardScene;
+
+/** In place of the one that the test has. */
+export async function otherScene(options: DashboardFixtureOptions): Promise<void> {
+  await scene[Symbol.asyncDispose]();
+  scene = await DashboardScene.start(options);
+}
+
+/** Each test of the file has a scene of its own. */
+export function eachHasScene(options: DashboardFixtureOptions = {}): void {
+  beforeEach(async () => {
+    scene = await DashboardScene.start(options);
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+}
 
 export class DashboardScene implements AsyncDisposable {
   readonly server: StubServer;
@@ -36,6 +60,7 @@ export class DashboardScene implements AsyncDisposable {
   probes = 0;
   dashboard!: DashboardFixture;
   readonly #inputs: InputPart[] = [];
+  readonly #directory = databaseDirectory();
   readonly #listeners = new Set<(readiness: Readiness) => void>();
   #outcome: Outcome = () => Promise.resolve("submitted");
   /** What the screen says after a delivery. */
@@ -62,9 +87,20 @@ export class DashboardScene implements AsyncDisposable {
     const server = stubServer();
     const session = await server.createSession({ name: "agent" });
     if (session.activePane === undefined) throw new Error("no pane");
-    const scene = new DashboardScene(server, session.activePane);
-    scene.dashboard = await scene.another(options);
-    return scene;
+    const made = new DashboardScene(server, session.activePane);
+    made.dashboard = await made.another(options);
+    return made;
+  }
+
+  /** Its dashboard keeps its records in a file from now on. Returns what starts another one on that. */
+  async onDisk(): Promise<() => Promise<void>> {
+    const databasePath = `${this.#directory.path}/d.db`;
+    const restart = async (): Promise<void> => {
+      await this.dashboard[Symbol.asyncDispose]();
+      this.dashboard = await this.another({ databasePath });
+    };
+    await restart();
+    return restart;
   }
 
   /** A dashboard over the same server, as after a restart. */
@@ -99,10 +135,16 @@ export class DashboardScene implements AsyncDisposable {
     await this.hook("notification", { message: "Claude is waiting for your input" });
   }
 
-  /** An agent that waits in its prompt box. */
-  async asking(): Promise<number> {
+  /** An agent at work. */
+  async working(): Promise<number> {
     const agentId = await this.register();
     await this.prompt("go");
+    return agentId;
+  }
+
+  /** An agent that waits in its prompt box. */
+  async asking(): Promise<number> {
+    const agentId = await this.working();
     await this.notify();
     return agentId;
   }
@@ -121,16 +163,10 @@ export class DashboardScene implements AsyncDisposable {
   }
 
   /** Until the function it returns is called, deliveries are under way. */
-  holdSubmit(): () => void {
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    this.#outcome = async () => {
-      await held;
-      return "submitted";
-    };
-    return () => release();
+  holdSubmit(outcome: DeliveryOutcome = "submitted"): () => void {
+    const { promise, resolve } = deferred();
+    this.#outcome = () => promise.then(() => outcome);
+    return resolve;
   }
 
   untilSubmitted(count: number): Promise<void> {
@@ -159,6 +195,7 @@ export class DashboardScene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dashboard[Symbol.asyncDispose]();
     await this.server.close();
+    this.#directory[Symbol.dispose]();
   }
 
   #readiness(): ReadinessWatcher {

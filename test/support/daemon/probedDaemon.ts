@@ -1,11 +1,11 @@
 /** The real executable with a native API on a free port, that also tells what memory and descriptors it holds. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { DAEMON_NODE_FLAGS } from "../../../adapters/serving/autostart.ts";
 import { builtCli } from "./cliBuild.ts";
 import type { CliSandbox, Running } from "./cliSandbox.ts";
+import { reached } from "./sandboxDaemon.ts";
 
 const PROBE = fileURLToPath(new URL("memoryProbe.mjs", import.meta.url));
 
@@ -41,11 +41,9 @@ export async function probedDaemon(sandbox: CliSandbox, only = "native"): Promis
     },
   );
   const running = sandbox.adopt(child);
-  const [, url = ""] = await running.line(/native API listening on (http:\S+)/);
   return {
     running,
-    url,
-    token: readFileSync(sandbox.tokenPath, "utf8").trim(),
+    ...(await reached(sandbox, running)),
     usage: async () => {
       child.send("usage");
       const [usage] = (await once(child, "message")) as [Usage];

@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
+import { deferred } from "../clock/deferred.ts";
 import { eventually } from "../clock/eventually.ts";
 import { guestFixture, userClient, userSession } from "./guestFixture.ts";
 import { ownedFixture, type PrivateSocket } from "./ownedFixture.ts";
@@ -92,7 +93,7 @@ export async function silencedMs(wanted: Silenced): Promise<readonly number[]> {
   const took: number[] = [];
   while (took.length < rounds) {
     const stream = { bytes: 0, isOver: false };
-    const { promise: hole, resolve } = withResolvers<void>();
+    const { promise: hole, resolve } = deferred();
     await eventually(() => server.status().state === "ready");
     const source = await opened(server, pane);
     const over = (): void => {
@@ -139,15 +140,6 @@ async function opened(server: TmuxServer, pane: PaneId) {
     }
   });
   return source!;
-}
-
-/** `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 /** Programs of panes of which nothing is kept back, and what they do to a window's times and to pauses. */

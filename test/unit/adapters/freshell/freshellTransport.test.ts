@@ -3,13 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Interrupted } from "../../../../adapters/cli/cliIo.ts";
+import { deferred } from "../../../support/clock/deferred.ts";
 import { FreshellFake, runFreshell } from "../../../support/freshell/freshellFake.ts";
-
-function deferred<Value>(): { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((resolved) => (resolve = resolved));
-  return { promise, resolve };
-}
 
 let fake: FreshellFake;
 beforeEach(async () => {

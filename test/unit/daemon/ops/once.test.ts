@@ -5,7 +5,6 @@ import { AGENT_MIGRATIONS } from "../../../../adapters/agents/running/agentStore
 import { KEEP_ANSWERS_MS } from "../../../../adapters/dashboard/dashboardLimits.ts";
 import { INTERRUPTED } from "../../../../adapters/dashboard/respond/failures.ts";
 import { answersOf } from "../../../../adapters/dashboard/respond/answerKeys.ts";
-import { failureResponse } from "../../../../adapters/dashboard/respond/respondResponse.ts";
 import { MIGRATIONS } from "../../../../adapters/dashboard/store/schema.ts";
 import { DashboardStore } from "../../../../adapters/dashboard/store/store.ts";
 import { RESULTS_KEPT_MS } from "../../../../adapters/freshell/freshellLimits.ts";
@@ -91,7 +90,7 @@ const ROWS: readonly Row[] = [
     other: [7, "k-2"],
     result: { status: 200, body: { status: "ok" }, isKept: true },
     outlives: true,
-    unknown: failureResponse(INTERRUPTED, undefined),
+    unknown: INTERRUPTED,
     keptMs: KEEP_ANSWERS_MS,
   },
   {
@@ -229,7 +228,7 @@ test("an answer that an earlier version of the dashboard has kept is known", () 
   const { store, close } = openAnswers();
   const result = { status: 409, body: { error_type: "wrong_state" }, isKept: true };
   expect(store.find([7, "k-1"])).toEqual({ request: "a", result });
-  expect(store.find([7, "k-2"])).toEqual({ request: "a", result: failureResponse(INTERRUPTED) });
+  expect(store.find([7, "k-2"])).toEqual({ request: "a", result: INTERRUPTED });
   close();
 });
 

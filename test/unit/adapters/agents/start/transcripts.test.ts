@@ -81,9 +81,9 @@ test("Claude's conversation is the one that the file of its process names", asyn
   put(".claude/sessions/4711.json", [{ pid: 4711, sessionId: ONE, procStart: "some time" }]);
   const file = put(`.claude/projects/-srv-shop/${ONE}.jsonl`, claudeLines("fix it", "It is fixed."));
   const { transcripts, agent, noted } = scene({ kind: "claude", facts: { sessionId: TWO } });
-  expect(await transcripts.lastWords(agent, SINCE)).toBe("It is fixed.");
-  expect(await transcripts.wasTaken(agent, " fix it\n", SINCE)).toBe(true);
-  expect(await transcripts.wasTaken(agent, "fix", SINCE)).toBe(false);
+  expect(await transcripts.lastWords(agent)).toBe("It is fixed.");
+  expect(await transcripts.turn(agent, " fix it\n", SINCE)).toMatchObject({ isTaken: true });
+  expect(await transcripts.turn(agent, "fix", SINCE)).toMatchObject({ isTaken: false });
   expect(noted[0]).toEqual({ sessionId: ONE, transcriptPath: file });
 });
 
@@ -92,17 +92,17 @@ test("a file that names an earlier process with the same pid does not count", as
   put(`.claude/projects/-srv-shop/${ONE}.jsonl`, claudeLines("fix it", "It is fixed."));
   const { transcripts, agent } = scene({ kind: "claude" });
   expect(await transcripts.sessionOf(agent)).toBeUndefined();
-  expect(await transcripts.wasTaken(agent, "fix it", SINCE)).toBeUndefined();
+  expect(await transcripts.turn(agent, "fix it", SINCE)).toBeUndefined();
 });
 
 test("words from before do not count, nor a line that is still being written", async () => {
   const file = put(`.claude/projects/-srv-shop/${ONE}.jsonl`, claudeLines("fix it", "It is fixed."));
   appendFileSync(file, JSON.stringify({ ...claudeLines("", "later")[3], timestamp: "2026-11-23T19:40:00.000Z" }));
   const { transcripts, agent } = scene({ kind: "claude", facts: { sessionId: ONE } });
-  expect(await transcripts.lastWords(agent, SINCE + 60_000)).toBeUndefined();
-  expect(await transcripts.wasTaken(agent, "fix it", SINCE + 60_000)).toBe(false);
+  expect(await transcripts.turn(agent, "fix it", SINCE + 60_000)).toEqual({ isTaken: false, words: undefined });
+  expect(await transcripts.lastWords(agent)).toBe("It is fixed.");
   appendFileSync(file, "\n");
-  expect(await transcripts.lastWords(agent, SINCE + 60_000)).toBe("later");
+  expect(await transcripts.lastWords(agent)).toBe("later");
 });
 
 test("a link in the place of a conversation is not followed", async () => {
@@ -110,7 +110,7 @@ test("a link in the place of a conversation is not followed", async () => {
   mkdirSync(join(home, ".claude/projects/-srv-shop"), { recursive: true });
   symlinkSync(file, join(home, `.claude/projects/-srv-shop/${ONE}.jsonl`));
   const { transcripts, agent } = scene({ kind: "claude", facts: { sessionId: ONE } });
-  expect(await transcripts.lastWords(agent, SINCE)).toBeUndefined();
+  expect(await transcripts.lastWords(agent)).toBeUndefined();
 });
 
 test("of a conversation that has grown large the end is read", async () => {
@@ -121,8 +121,8 @@ test("of a conversation that has grown large the end is read", async () => {
     ...claudeLines("new", "new words"),
   ]);
   const { transcripts, agent } = scene({ kind: "claude", facts: { sessionId: ONE } });
-  expect(await transcripts.lastWords(agent, SINCE)).toBe("new words");
-  expect(await transcripts.wasTaken(agent, "old", SINCE)).toBe(false);
+  expect(await transcripts.lastWords(agent)).toBe("new words");
+  expect(await transcripts.turn(agent, "old", SINCE)).toMatchObject({ isTaken: false });
 });
 
 const codexLines = (reply: string) => [
@@ -149,8 +149,8 @@ test("Codex's conversation is the one that its process has open", async () => {
   const file = put(rollout(ONE), codexLines("It is fixed."));
   const { transcripts, agent } = scene({ kind: "codex", openFiles: ["/usr/lib/x.so", file] });
   expect(await transcripts.sessionOf(agent)).toEqual({ sessionId: ONE, transcriptPath: file });
-  expect(await transcripts.lastWords(agent, SINCE)).toBe("It is fixed.");
-  expect(await transcripts.wasTaken(agent, "fix it", SINCE)).toBe(true);
+  expect(await transcripts.lastWords(agent)).toBe("It is fixed.");
+  expect(await transcripts.turn(agent, "fix it", SINCE)).toMatchObject({ isTaken: true });
 });
 
 test("of two that Codex has open neither is guessed", async () => {
@@ -158,7 +158,7 @@ test("of two that Codex has open neither is guessed", async () => {
   const unknown = scene({ kind: "codex", openFiles: files });
   expect(await unknown.transcripts.sessionOf(unknown.agent)).toBeUndefined();
   const told = scene({ kind: "codex", openFiles: files, facts: { sessionId: TWO } });
-  expect(await told.transcripts.lastWords(told.agent, SINCE)).toBe("two");
+  expect(await told.transcripts.lastWords(told.agent)).toBe("two");
 });
 
 const geminiHead = (sessionId: string) => ({ sessionId, startTime: T, kind: "main" });
@@ -173,8 +173,8 @@ test("Gemini's conversation that was resumed is in the newest file of its id", a
     reply("second"),
   ]);
   const { transcripts, agent } = scene({ kind: "gemini", facts: { sessionId: ONE } });
-  expect(await transcripts.lastWords(agent, SINCE)).toBe("second");
-  expect(await transcripts.wasTaken(agent, "go on", SINCE)).toBe(true);
+  expect(await transcripts.lastWords(agent)).toBe("second");
+  expect(await transcripts.turn(agent, "go on", SINCE)).toMatchObject({ isTaken: true });
 });
 
 const piLines = (id: string, reply: string) => [
@@ -190,7 +190,7 @@ test("pi's conversation is the one that it was started with, by its file or by i
   expect(await begun.transcripts.sessionOf(begun.agent)).toMatchObject({ sessionId: ONE, transcriptPath: file });
   put(piFile(TWO), piLines(TWO, "That is fixed, too."));
   const told = scene({ kind: "pi", facts: { sessionId: TWO } });
-  expect(await told.transcripts.lastWords(told.agent, SINCE)).toBe("That is fixed, too.");
+  expect(await told.transcripts.lastWords(told.agent)).toBe("That is fixed, too.");
 });
 
 test("without an id the only conversation that began after the process is its own, of two neither", async () => {
@@ -199,12 +199,12 @@ test("without an id the only conversation that began after the process is its ow
   const start = String(Math.floor((uptime - 60) * 100));
   put(piFile(ONE), piLines(ONE, "one"));
   const alone = scene({ kind: "pi", start });
-  expect(await alone.transcripts.lastWords(alone.agent, SINCE)).toBe("one");
+  expect(await alone.transcripts.lastWords(alone.agent)).toBe("one");
   put(piFile(TWO), piLines(TWO, "two"));
   expect(await alone.transcripts.sessionOf(alone.agent)).toBeUndefined();
   const other = { id: "two", kind: { name: "pi" }, sessionId: TWO } as unknown as RunningAgent;
   const beside = scene({ kind: "pi", start, others: [other] });
-  expect(await beside.transcripts.lastWords(beside.agent, SINCE)).toBe("one");
+  expect(await beside.transcripts.lastWords(beside.agent)).toBe("one");
 });
 
 test("opencode's conversations are read from its database", async () => {
@@ -222,8 +222,8 @@ test("opencode's conversations are read from its database", async () => {
   `);
   database.close();
   const { transcripts, agent } = scene({ kind: "opencode", facts: { sessionId: "ses_1" } });
-  expect(await transcripts.lastWords(agent, SINCE)).toBe("It is fixed.");
-  expect(await transcripts.wasTaken(agent, "fix it", SINCE)).toBe(true);
+  expect(await transcripts.lastWords(agent)).toBe("It is fixed.");
+  expect(await transcripts.turn(agent, "fix it", SINCE)).toMatchObject({ isTaken: true });
   const none = scene({ kind: "opencode", facts: { sessionId: "ses_2" } });
-  expect(await none.transcripts.lastWords(none.agent, SINCE)).toBeUndefined();
+  expect(await none.transcripts.lastWords(none.agent)).toBeUndefined();
 });

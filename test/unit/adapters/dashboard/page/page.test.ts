@@ -1,5 +1,5 @@
 /** The page without its document: listings, events, answers. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { AgentCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
 import { neighbour, SETTLE_MS, target } from "../../../../../adapters/dashboard/page/model/pageState.ts";
 import type { Api, Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
@@ -92,6 +92,7 @@ class Scene {
 
   async start(...cards: FakeCard[]): Promise<Page> {
     this.cards = cards;
+    onTestFinished(() => this.page.close());
     this.page.start();
     await settled();
     return this.page;
@@ -135,7 +136,7 @@ describe("what it knows", () => {
 
   test("what an event tells that is on the page already is not drawn again", async () => {
     const scene = new Scene();
-    const page = await scene.start(card(1));
+    await scene.start(card(1));
     const before = scene.drawn;
     await scene.event("card_refresh", permissionCard(1));
     await scene.event("state_changed", { agent_id: 1, new_state: "AWAITING_INPUT" });
@@ -143,8 +144,6 @@ describe("what it knows", () => {
     expect(scene.drawn - before).toBe(1);
     await scene.event("state_changed", { agent_id: 1, new_state: "PROCESSING" });
     expect(scene.drawn - before).toBe(2);
-    page.close();
-    await settled();
   });
 
   test("an event that comes while the listing is under way is not lost to an older listing", async () => {
@@ -155,7 +154,6 @@ describe("what it knows", () => {
     for (const list of scene.heldListings) list();
     await settled();
     expect(page.state.agents.get(1)?.state).toBe("PROCESSING");
-    page.close();
   });
 
   test("a gap, a stranger and a new connection ask for the listing again", async () => {
@@ -174,7 +172,6 @@ describe("what it knows", () => {
     await settled();
     expect(page.state.link.kind).toBe("live");
     expect([...page.state.agents.keys()]).toEqual([2]);
-    page.close();
   });
 
   test("a machine that wakes from a long sleep is told anew within seconds", async () => {
@@ -188,7 +185,6 @@ describe("what it knows", () => {
     scene.clock.advanceMs(1_000);
     await settled();
     expect([page.state.link.kind, page.state.agents.size]).toEqual(["live", 2]);
-    page.close();
   });
 
   test("a listing that fails is said, and asked for again", async () => {
@@ -200,7 +196,6 @@ describe("what it knows", () => {
     scene.clock.advanceMs(2_000);
     await settled();
     expect(page.state).toMatchObject({ problem: undefined, loaded: true });
-    page.close();
   });
 
   test("a token that is wanted is asked for", async () => {
@@ -215,7 +210,6 @@ describe("what it knows", () => {
     await settled();
     expect(scene.tokens).toEqual(["wrong", "right"]);
     expect(page.state).toMatchObject({ tokenWanted: false, loaded: true });
-    page.close();
   });
 
   test("ages are counted on the server's clock when the two differ", async () => {
@@ -225,7 +219,6 @@ describe("what it knows", () => {
     expect(page.state.nowUnixMs).toBe(1_060_000);
     scene.clock.advanceMs(1_000);
     expect(page.state.nowUnixMs).toBe(1_061_000);
-    page.close();
   });
 });
 
@@ -241,7 +234,6 @@ describe("an answer", () => {
     expect(scene.responds).toEqual([{ body: { mode: "text", text: "yes" }, key: "key-1" }]);
     expect(page.state.answers.get(1)).toEqual({ kind: "delivered", words: "submitted · 5 ms", isSure: true });
     expect(page.state.drafts.has(1)).toBe(false);
-    page.close();
   });
 
   test("that failed keeps its draft and says why; the next has another key", async () => {
@@ -254,7 +246,6 @@ describe("an answer", () => {
     expect(page.state.drafts.get(1)).toBe("yes");
     await page.answer(1, { kind: "text", text: "yes" });
     expect(scene.responds.map(({ key }) => key)).toEqual(["key-1", "key-2"]);
-    page.close();
   });
 
   test("to a question that has just taken another's place is not one", async () => {
@@ -269,7 +260,6 @@ describe("an answer", () => {
     scene.clock.advanceMs(SETTLE_MS);
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toHaveLength(1);
-    page.close();
   });
 
   test("to a question that the listing has in another's place is not one", async () => {
@@ -281,7 +271,6 @@ describe("an answer", () => {
     await scene.event("gap", {});
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toEqual([]);
-    page.close();
   });
 
   test("to a question that has come right after one that was answered elsewhere is not one", async () => {
@@ -300,7 +289,6 @@ describe("an answer", () => {
     scene.clock.advanceMs(1);
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toHaveLength(2);
-    page.close();
   });
 
   test("to a question that was only out of sight is one", async () => {
@@ -310,7 +298,6 @@ describe("an answer", () => {
     await scene.event("commander_availability", { agent_id: 1, available: true });
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toHaveLength(1);
-    page.close();
   });
 
   test("to a question of which only more has become known is one", async () => {
@@ -321,7 +308,6 @@ describe("an answer", () => {
     await scene.event("card_refresh", { ...rest, question });
     await page.answer(1, { kind: "keys", keys: ["1"] });
     expect(scene.responds).toHaveLength(1);
-    page.close();
   });
 
   test("to a question that has just begun is one, and its outcome stays until the next question", async () => {
@@ -333,7 +319,6 @@ describe("an answer", () => {
     expect(page.state.answers.get(1)?.kind).toBe("delivered");
     await scene.event("card_refresh", permissionCard(1));
     expect(page.state.answers.has(1)).toBe(false);
-    page.close();
   });
 });
 
@@ -350,7 +335,6 @@ describe("selection", () => {
       page.update({ selectedId });
       expect([neighbour(page.state, 1), neighbour(page.state, -1)]).toEqual([next, previous]);
     }
-    page.close();
   });
 
   test("without one, a key is meant for the only one that asks, never for one of several", async () => {
@@ -362,7 +346,6 @@ describe("selection", () => {
     page.update({ selectedId: 1 });
     await scene.event("session_ended", { agent_id: 1 });
     expect(page.state.selectedId).toBeUndefined();
-    page.close();
   });
 });
 
@@ -402,7 +385,6 @@ describe("prompts", () => {
     page.actions.write(2, "lost?");
     await page.actions.tell(2, "idle");
     expect([scene.operations.length, page.state.prompts.get(2)]).toEqual([2, "lost?"]);
-    page.close();
   });
 
   test("whose connection is cut are sent again under the same key, and said to have failed in the end", async () => {
@@ -425,7 +407,6 @@ describe("prompts", () => {
     expect(page.state.prompts.get(1)).toBe("run the tests");
     expect(scene.operations).toHaveLength(3);
     expect(new Set(scene.operations.map((one) => (one as { readonly key: string }).key)).size).toBe(1);
-    page.close();
   });
 
   test("that were not delivered are said so", async () => {
@@ -438,7 +419,6 @@ describe("prompts", () => {
       kind: "failed",
       words: "may have arrived: look at the pane: it was lost",
     });
-    page.close();
   });
 
   test("that wait are taken back, and their whole text can be edited", async () => {
@@ -454,7 +434,6 @@ describe("prompts", () => {
     await page.actions.takeBack(1, waiting, true);
     expect(page.state.answers.get(1)).toEqual({ kind: "failed", words: "it is being typed" });
     expect(page.state.prompts.get(1)).toBe("then the docs, all of them\nand last");
-    page.close();
   });
 
   test("an agent is started on the dashboard's own tmux server", async () => {
@@ -487,7 +466,6 @@ describe("prompts", () => {
       { body: { agent: "some", server: "main@build" } },
       { body: { agent: "some", server: "default@bare" } },
     ]);
-    page.close();
   });
 
   test("a start whose response is lost is the same start when it is asked for again", async () => {
@@ -506,7 +484,6 @@ describe("prompts", () => {
     await start("other");
     await start("other");
     expect(keys).toEqual(["key-1", "key-1", "key-2", "key-2", "key-3"]);
-    page.close();
   });
 });
 
@@ -526,7 +503,6 @@ describe("the filter", () => {
     expect(page.state.listing.unseen).toBe("Not looked at: 2 screens, and the screens of away.");
     page.filter("");
     expect(page.state.listing.unseen).toBe(undefined);
-    page.close();
   });
 
   test("looks at the screens once, when a person has stopped typing, and shows nothing of an older search", async () => {

@@ -11,7 +11,7 @@ import {
 } from "../../../../../adapters/kit/streams/eventResponse.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
-async function scene(kind: "sse" | "websocket", options: Partial<EventResponseOptions> = {}) {
+async function scene(kind: "sse" | "websocket", options: Partial<EventResponseOptions> = {}, destroyed = false) {
   const clock = new FakeClock();
   const seen: string[] = [];
   const open = new Set<() => void>();
@@ -22,7 +22,7 @@ async function scene(kind: "sse" | "websocket", options: Partial<EventResponseOp
   const connection = Object.assign(new EventEmitter(), {
     // Of a response.
     writableLength: 0,
-    destroyed: false,
+    destroyed,
     writeHead: () => undefined,
     flushHeaders: () => undefined,
     write,
@@ -42,7 +42,7 @@ async function scene(kind: "sse" | "websocket", options: Partial<EventResponseOp
     clock,
     open,
     first: "first",
-    last: () => "last",
+    last: (end) => end.write("last"),
     onStalled: () => void seen.push("STALLED"),
     read: (opened) => {
       out = opened;
@@ -88,6 +88,11 @@ test.each(BOTH)("%s: a reader that has gone is no longer served", async (kind) =
   connection.emit("close");
   session?.closed();
   expect([seen, open.size, clock.pendingTimers]).toEqual([["CLOSED"], 0, 0]);
+});
+
+test("sse: a client that left before its stream began is read nothing for, as nothing would end that", async () => {
+  const { seen, open, clock } = await scene("sse", {}, true);
+  expect([seen, open.size, clock.pendingTimers]).toEqual([[], 0, 0]);
 });
 
 test.each(BOTH)("%s: a slow reader is pumped when there is room, and a stalled one is told of", async (kind) => {

@@ -12,17 +12,10 @@ import { errorBody } from "../../../../../adapters/kit/operations/errorBody.ts";
 import { visibleError } from "../../../../../adapters/kit/guard/httpErrors.ts";
 import type { GuardEnv } from "../../../../../adapters/kit/guard/requestGuard.ts";
 import { AppError } from "../../../../../protocol/errors.ts";
+import { deferred } from "../../../../support/clock/deferred.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 type Listener = Parameters<Parameters<typeof streamedResponse>[2]>[1];
-
-function deferred<Value>() {
-  let settle: { resolve: (value: Value) => void; reject: (error: unknown) => void } | undefined;
-  const promise = new Promise<Value>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return { promise, ...settle! };
-}
 
 /** A request whose work is settled by the test. */
 function asked(kind: "long" | "streamed", statusOf?: () => 202) {

@@ -39,6 +39,7 @@ function scene(options: Partial<SseOptions> = {}) {
     onClose: (reason) => void events.push(`closed: ${reason}`),
     ...options,
   });
+  writer.begin();
   const begun = events.splice(0);
   /** The reader has taken what was written, down to this many bytes. */
   const leave = (bytes: number): void => {
