@@ -5,7 +5,6 @@ import {
   type EmptyLine,
   killedByProbe,
   reachEmptyLine,
-  retyped,
   signsOf,
 } from "../../../../daemon/shell/emptyLine.ts";
 import { AppError } from "../../../../protocol/errors.ts";
@@ -67,7 +66,8 @@ test.each<[string, readonly string[], readonly string[], { output?: string; prom
   const capture = await pane.server.capture(pane.pane);
   const from = pane.stream.outputSeq;
   drawn(pane, ...after);
-  expect(await pane.during(killedByProbe(context, capture, from))).toBe(killed);
+  const found = await pane.during(killedByProbe(context, { kind: "zsh", before: capture, from }));
+  expect(found?.text).toBe(killed);
 });
 
 /** A line editor: what it does with the probe. */
@@ -198,13 +198,13 @@ test("a program in front before the first prompt is one that the shell's start-u
 });
 
 test.each<[string, string | undefined, string, unknown]>([
-  ["a program that may only have been forked", "git", "", 1_000],
-  ["a pane whose process is not known", undefined, "", 1_000],
-  ["a process that has gone", "", "", 1_000],
+  ["a program that may only have been forked", "git", "", 3_000],
+  ["a pane whose process is not known", undefined, "", 3_000],
+  ["a process that has gone", "", "", 3_000],
   ["a program that has printed", "git", "x", 0],
 ])("another program is given the time of a fork: %s", async (_what, name, output, atMs) => {
-  expect(await behindStart(name, output, 3_000)).toEqual(["INCONSISTENT_STATE", atMs]);
-  if (output === "") expect(await behindStart(name, output, 500)).toBe("reached");
+  expect(await behindStart(name, output, 5_000)).toEqual(["INCONSISTENT_STATE", atMs]);
+  if (output === "") expect(await behindStart(name, output, 2_500)).toBe("reached");
 });
 
 test("a program that draws on the other screen is no shell at its prompt", async () => {
@@ -280,13 +280,29 @@ test("a probe's effect is waited for while its output comes, and no longer", asy
     [1_100, "$   |"],
   ] as const)
     pane.clock.callAt(ms, () => drawn(pane, row));
-  expect(await pane.during(killedByProbe(context, capture, from))).toBe("rm -rf");
+  const probed = { kind: "zsh", before: capture } as const;
+  expect(await pane.during(killedByProbe(context, { ...probed, from }))).toMatchObject({ text: "rm -rf" });
   expect(pane.clock.nowMs()).toBe(1_250);
-  expect(await pane.during(killedByProbe(context, capture, pane.stream.outputSeq))).toBe("rm -rf");
+  const late = await pane.during(killedByProbe(context, { ...probed, from: pane.stream.outputSeq }));
+  expect(late).toMatchObject({ text: "rm -rf" });
   expect(pane.clock.nowMs()).toBe(3_250);
 });
 
-test("only fish gets its text back as a paste", () => {
-  const kinds = (["fish", "zsh", "ansi", "plain"] as const).map((kind) => retyped(kind, "x")[1]?.kind);
-  expect(kinds).toEqual(["paste", "text", "text", "text"]);
+test("only fish gets its text back as a paste", async () => {
+  const kinds: unknown[] = [];
+  for (const kind of ["fish", "zsh", "ansi", "plain"] as const) {
+    const { pane, context } = shellPane();
+    drawn(pane, "$ x|");
+    const before = await pane.server.capture(pane.pane);
+    const from = pane.stream.outputSeq;
+    drawn(pane, "$   |");
+    const killed = await pane.during(killedByProbe(context, { kind, before, from }));
+    kinds.push([killed?.text, killed?.back[1]?.kind]);
+  }
+  expect(kinds).toEqual([
+    ["x", "paste"],
+    ["x", "text"],
+    ["x", "text"],
+    ["x", "text"],
+  ]);
 });
