@@ -75,6 +75,10 @@ describe("parseNotification", () => {
 
   test("nothing of an unknown line is kept at length", () => {
     const line = `%${"k".repeat(1_000)} ${"v".repeat(1_000)}`;
-    expect(parseNotification(line)).toEqual({ kind: "other", keyword: line.slice(0, 64), text: `${line.slice(0, 199)}…` });
+    expect(parseNotification(line)).toEqual({
+      kind: "other",
+      keyword: line.slice(0, 64),
+      text: `${line.slice(0, 199)}…`,
+    });
   });
 });

@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { connect as connectSecure, type TLSSocket } from "node:tls";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { closeServers, listeningServer } from "../../../../../adapters/kit/listeners/boundedServer.ts";
 import { CLOSE_GRACE_MS } from "../../../../../adapters/kit/peers/httpLimits.ts";
 import { listen, requireLoopback } from "../../../../../adapters/kit/listeners/listen.ts";
@@ -13,20 +15,19 @@ import { systemClock } from "../../../../../daemon/time/clock.ts";
 import { silentLog } from "../../../../../bench/silentLog.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
-const descriptors = vi.hoisted(() => ({ limit: undefined as number | undefined }));
-vi.mock("../../../../../daemon/host/descriptorLimit.ts", () => ({ descriptorLimit: () => descriptors.limit }));
-afterEach(() => {
-  descriptors.limit = undefined;
-});
-
 test.each([
   [undefined, 768],
   [1_003, 250],
   [1_048_576, 768],
 ])("where the process may open %s descriptors, a listener accepts %i connections", async (limit, expected) => {
-  descriptors.limit = limit;
+  const limits = limit === undefined ? "" : `Max open files            ${limit}       1048576      files\n`;
+  const reading = vi.spyOn(fs, "readFileSync").mockReturnValue(limits);
+  syncBuiltinESMExports();
   const options = { fetch: () => new Response("ok"), clock: systemClock };
-  const server = await listeningServer(options, { host: "127.0.0.1", port: 0 });
+  const listening = listeningServer(options, { host: "127.0.0.1", port: 0 });
+  reading.mockRestore();
+  syncBuiltinESMExports();
+  const server = await listening;
   expect(server.maxConnections).toBe(expected);
   await closeServers([server], systemClock);
 });
