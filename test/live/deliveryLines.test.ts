@@ -125,6 +125,21 @@ describe.concurrent.each(EDITED)("$name: a line of several lines", ({ name, comm
   });
 });
 
+describe.concurrent.each(EDITED)("$name: a line of several lines that is cleared for a prompt", ({ name, command }) => {
+  test("is not run with it: what C-u leaves is a reason to refuse", async () => {
+    using shell = await line(command, signOf(name));
+    await shell.type("touch a");
+    await shell.keys(...(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]));
+    await shell.type("touch b");
+    const outcome = await shell.submit("touch ours", { clearFirst: true }).catch((error: unknown) => error);
+    // bash's C-u takes all of them, the others' one.
+    expect(outcome).toMatchObject(name === "bash" ? { outcome: "submitted" } : NOT_EMPTY);
+    if (name !== "bash") await shell.input("\r");
+    await seen(() => shell.there(name === "bash" ? "ours" : "a"));
+    expect(["a", "b", "ours", "touch"].filter(shell.there)).toEqual([name === "bash" ? "ours" : "a"]);
+  });
+});
+
 test.concurrent("a prompt of bash whose last row is empty takes a prompt", async () => {
   using shell = await line(["bash", "--rcfile", ".bashrc"], "here", BASHRC("PS1='here\n'"));
   await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });

@@ -53,22 +53,15 @@ export class LineCheck {
     if (line.typed !== undefined) return (this.#typed = line.typed);
     if (this.#typed === "") return this.#probes < MAX_PROBES ? this.#probe(line, capture) : "";
     const quietMs = lastOutputMs + TYPING_MS;
-    if (clock.nowMs() >= quietMs) return this.#probe(line, capture);
+    if (clock.nowMs() >= quietMs) {
+      return this.#probe(line, capture).finally(() => void (this.#work.progress.isProbing = false));
+    }
     this.againAtMs = quietMs;
     return this.#typed;
   }
 
   /** The line is as before then, whoever leaves meanwhile. */
-  async #probe(line: TypedLine, capture: Capture): Promise<string | undefined> {
-    const { progress } = this.#work;
-    try {
-      return await this.#probed(line, capture);
-    } finally {
-      progress.isProbing = false;
-    }
-  }
-
-  async #probed({ kind }: TypedLine, capture: Capture): Promise<string | undefined> {
+  async #probe({ kind }: TypedLine, capture: Capture): Promise<string | undefined> {
     const { watch, keys, leaving, progress } = this.#work;
     const { server, pane, source, clock } = watch;
     const context: LineContext = { server, pane, source, clock };

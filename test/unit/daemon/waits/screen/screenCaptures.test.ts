@@ -45,6 +45,17 @@ function screenBench(): ScreenBench {
   return { ...bench, captures, asked, screen: { capture }, pass };
 }
 
+/** A wait for `needle` that began when this stood on the screen. */
+async function begun(first: string, options: { readonly timeoutMs?: number } = {}) {
+  const bench = screenBench();
+  const { source, waits, captures, screen } = bench;
+  const wait = waits.wait(source, { ...literal("needle"), screen, ...options });
+  await turns();
+  captures[0]!(first);
+  await turns();
+  return { ...bench, wait };
+}
+
 test("output that comes and pauses while the screen is being captured is looked at as well", async () => {
   const { source, waits, captures, screen, pass } = screenBench();
   const typed = Buffer.from(": needle");
@@ -132,11 +143,7 @@ test.each(NEEDLES)("what the screen shows when the time is over counts: %j", asy
 });
 
 test("a tmux that does not reply when the time is over is not waited for", async () => {
-  const { source, waits, captures, screen, clock } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen, timeoutMs: 1_000 });
-  await turns();
-  captures[0]!("$ ");
-  await turns();
+  const { wait, source, clock } = await begun("$ ", { timeoutMs: 1_000 });
   source.write("x");
   await turns();
   clock.advanceMs(1_000);
@@ -176,11 +183,7 @@ test("captures have a tenth of a second between them, and the rows that were pri
 });
 
 test("after a change of size only what comes later is new", async () => {
-  const { source, waits, captures, screen, pass } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen });
-  await turns();
-  captures[0]!("$ ");
-  await turns();
+  const { wait, source, captures, pass } = await begun("$ ");
   source.write("x");
   await pass(200);
   captures[1]!("needle", { cols: 41 });
@@ -217,11 +220,7 @@ test.each(NEEDLES)("that only the echo on the screen matched is told: %j", async
 });
 
 test("a screen that is cleared after it was captured is not the one that was captured", async () => {
-  const { source, waits, captures, screen, pass } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen });
-  await turns();
-  captures[0]!("needle");
-  await turns();
+  const { wait, source, captures, pass } = await begun("needle");
   source.write("x");
   await pass(200);
   source.write("\u001b[2J");
@@ -233,11 +232,7 @@ test.each([
   [65_532, true],
   [65_533, false],
 ])("a cleared screen is found in the output before the capture: %i bytes behind it", async (bytes, isFound) => {
-  const { source, waits, captures, screen, pass } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen });
-  await turns();
-  captures[0]!("needle");
-  await turns();
+  const { wait, source, captures, pass } = await begun("needle");
   source.write(`\u001b[2J${"x".repeat(bytes)}`);
   await pass(200);
   captures[1]!("needle");
@@ -245,11 +240,7 @@ test.each([
 });
 
 test("output that a capture may not show is looked at with the next one", async () => {
-  const { source, waits, captures, screen, pass } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen });
-  await turns();
-  captures[0]!("$ ");
-  await turns();
+  const { wait, source, captures, pass } = await begun("$ ");
   source.write("x");
   await pass(200);
   source.write("y");
@@ -264,11 +255,7 @@ test.each([
   ["that show the same moment", "", true],
   ["between which something was printed", "y", false],
 ])("rows that tmux wrapped are one line by two captures %s", async (_which, printed, isFound) => {
-  const { source, waits, captures, asked, screen, pass } = screenBench();
-  const wait = waits.wait(source, { ...literal("needle"), screen });
-  await turns();
-  captures[0]!("");
-  await turns();
+  const { wait, source, captures, asked, pass } = await begun("");
   source.write("x");
   await pass(200);
   const row = "need".padStart(40);
