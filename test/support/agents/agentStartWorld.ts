@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import { AgentStore } from "../../../adapters/agents/running/agentStore.ts";
-import { loadTranscripts } from "../../../adapters/agents/agentTranscript.ts";
+import { type AgentTranscripts, loadTranscripts } from "../../../adapters/agents/agentTranscript.ts";
 import type { Agent } from "../../../adapters/agents/catalogue.ts";
 import { AgentWork } from "../../../adapters/agents/start/agentWork.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
@@ -39,6 +39,7 @@ export interface StartWorld extends AsyncDisposable {
   readonly agents: AgentDirectory;
   readonly work: AgentWork;
   readonly engine: Engines;
+  readonly transcripts: AgentTranscripts;
   prepare(name: RealAgentName): Prepared;
   /** Texts that the model was asked, without requests for titles. */
   asked(): readonly { readonly text: string; readonly turn: number }[];
@@ -104,10 +105,11 @@ export async function startWorld(): Promise<StartWorld> {
     onError,
   });
   const removeServer = agents.addServer(NAME, server);
+  const transcripts = await loadTranscripts(AGENTS);
   const work = new AgentWork({
     agents,
     catalogue: AGENTS,
-    transcripts: await loadTranscripts(AGENTS),
+    transcripts,
     readiness,
     delivery,
     paneEnvironment: paneEnvironment(process.env),
@@ -123,6 +125,7 @@ export async function startWorld(): Promise<StartWorld> {
     agents,
     work,
     engine,
+    transcripts,
     prepare: (name) => {
       prepared += 1;
       const { profile, recipe } = REAL_AGENTS[name];
