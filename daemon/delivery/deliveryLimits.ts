@@ -51,6 +51,8 @@ export const DIALOG_STEP_MS = 1_000;
 export const MAX_DIALOG_STEPS = 64;
 /** Three presses per line of a box; boxes with more lines than 40 are not emptied. */
 export const MAX_CLEAR_PRESSES = 120;
+/** Of a shell's line, besides the one that the cursor is in. */
+export const MAX_CLEARED_ROWS = 40;
 /** Captures until one is exact, for a key that must not meet a dialog; past it the pane is too busy to press it safely. */
 export const MAX_EXACT_CAPTURES = 200;
 

@@ -110,6 +110,8 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
     if (capture.alternateScreen) throw notAShell(context.pane);
     const isInk = row.before.trim() !== "";
     if (signs.isEditing !== false && isInk) {
+      const below = textBelow(kind, capture, signs);
+      if (below !== "") throw notEmpty(context.pane, { row: below });
       refuseScreen(context.pane, shellName(command), capture, row, signs);
       const isKnown = signs.emptyRow === textOf(row);
       // In an editor's command mode, a plain command would be read as keys; the line with our marks is safe there.
@@ -191,6 +193,21 @@ export const textOf = ({ before, after }: Row): string => `${before}\n${after}`;
  */
 export const isRightPrompt = ({ before, after }: Row, cols: number): boolean =>
   /^ (?!\S.* {2})/.test(after) && columnsOf(before + after) >= cols - 2;
+
+/** Whether the shell's own line editor reads; fish need not ask for brackets. */
+export const isEdited = (kind: ShellKind, { isEditing }: PromptSigns): boolean =>
+  kind === "fish" ? isEditing !== false : isEditing === true;
+
+/**
+ * What stands below the cursor's row, "" for nothing that is the line's: one of several lines may go on there. fish puts its
+ * other rows behind the prompt's width; elsewhere, without a line feed since the prompt, it is older than the line.
+ */
+export function textBelow(kind: ShellKind, { lines, cursor }: Capture, signs: PromptSigns): string {
+  const below = lines.slice(cursor.row + 1).find((line) => line.trim() !== "");
+  if (below === undefined || !isEdited(kind, signs)) return "";
+  const isLine = kind === "fish" ? below.slice(0, cursor.col).trim() === "" : signs.isFeedBehindPrompt;
+  return isLine ? below.trim() : "";
+}
 
 /** Refuses screens on which the line cannot be empty. */
 function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {

@@ -5,7 +5,7 @@
 import type { Capture } from "../tmux/io.ts";
 import type { PromptSigns } from "../panes/vt/promptSigns.ts";
 import { SHELL_PROFILE } from "../readiness/profiles.ts";
-import { isRightPrompt, type Row, rowOf, SEARCH, textOf } from "./emptyLine.ts";
+import { isEdited, isRightPrompt, type Row, rowOf, SEARCH, textBelow, textOf } from "./emptyLine.ts";
 import { shellKind, type ShellKind, shellName } from "./shellLine.ts";
 
 export interface TypedLine {
@@ -36,9 +36,7 @@ export function typedLine(command: string, capture: Capture, signs: PromptSigns)
   const kind = shellKind(command);
   if (row.before.trim() === "") return kind === undefined ? undefined : onBlankRow(kind, capture, signs);
   if (kind !== undefined) {
-    return signs.isEditing === false
-      ? undefined
-      : { kind, isRepl: false, typed: onShellLine(row, capture.cols, signs) };
+    return signs.isEditing === false ? undefined : { kind, isRepl: false, typed: onShellLine(kind, capture, signs) };
   }
   const name = shellName(command);
   const prompt = REPLS.find(([names]) => names.test(name))?.[1].exec(row.before)?.[0];
@@ -51,13 +49,17 @@ export function typedLine(command: string, capture: Capture, signs: PromptSigns)
 function onBlankRow(kind: ShellKind, { lines, cursor }: Capture, signs: PromptSigns): TypedLine | undefined {
   if (kind === "ansi" && signs.isEditing === true) return { kind, isRepl: false, typed: undefined };
   // fish puts a line's other rows behind the prompt's width.
-  const isFish = kind === "fish" && signs.isEditing !== false && cursor.col > 0;
-  const isBehind = isFish || (kind === "zsh" && signs.isEditing === true && signs.isFeedBehindPrompt);
+  const isBehind = isEdited(kind, signs) && (kind === "fish" ? cursor.col > 0 : signs.isFeedBehindPrompt);
   const typed = isBehind ? lines.slice(0, cursor.row).findLast((line) => line.trim() !== "") : undefined;
   return typed === undefined ? undefined : { kind, isRepl: false, typed: typed.trim() };
 }
 
-function onShellLine(row: Row, cols: number, signs: PromptSigns): string | undefined {
+function onShellLine(kind: ShellKind, capture: Capture, signs: PromptSigns): string | undefined {
+  const typed = onCursorRow(rowOf(capture), capture.cols, signs);
+  return (typed ?? "") === "" ? textBelow(kind, capture, signs) || typed : typed;
+}
+
+function onCursorRow(row: Row, cols: number, signs: PromptSigns): string | undefined {
   const { before, after } = row;
   if (SEARCH.test(before)) return before + after;
   if (textOf(row) === signs.emptyRow) return "";

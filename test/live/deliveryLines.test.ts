@@ -65,6 +65,17 @@ async function line(command: readonly string[], shown: string, { files = {}, env
       await server.input(pane!, [{ kind: "text", bytes: Buffer.from(text) }]);
       await seen(async () => dense(await screen()).includes(dense(text)));
     },
+    /** Of one line, which its editor does not run in between. */
+    several: async (lines: readonly string[]): Promise<void> => {
+      for (const [index, text] of lines.entries()) {
+        if (index > 0)
+          await server.input(pane!, [{ kind: "keys", keys: command[0] === "bash" ? ["C-v", "C-j"] : ["M-Enter"] }]);
+        if (text === "") continue;
+        await server.input(pane!, [{ kind: "text", bytes: Buffer.from(text) }]);
+        await seen(async () => dense(await screen()).includes(dense(text)));
+      }
+      await seen(async () => (await server.capture(pane!)).cursor.row === lines.length - 1);
+    },
     keys: (...keys: string[]) => server.input(pane!, [{ kind: "keys", keys }]),
     input: (text: string) => server.input(pane!, [{ kind: "text", bytes: Buffer.from(text) }]),
     submit: (text: string, options: object = {}) =>
@@ -108,11 +119,7 @@ describe.concurrent.each(EDITED)("$name: a line of several lines", ({ name, comm
     ["at its end", ["touch a", "touch b"]],
   ])("%s is not run with the prompt, and stays", async (_case, lines) => {
     using shell = await line(command, signOf(name));
-    for (const [index, text] of lines.entries()) {
-      if (index > 0) await shell.keys(...(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]));
-      if (text !== "") await shell.type(text);
-    }
-    await seen(async () => (await shell.cursorRow()) === lines.length - 1);
+    await shell.several(lines);
     for (const again of [1, 2]) {
       const outcome = await shell.submit(`touch ours${again}`).catch((error: unknown) => error);
       expect(outcome).toMatchObject(NOT_EMPTY);
@@ -126,19 +133,51 @@ describe.concurrent.each(EDITED)("$name: a line of several lines", ({ name, comm
 });
 
 describe.concurrent.each(EDITED)("$name: a line of several lines that is cleared for a prompt", ({ name, command }) => {
-  test("is not run with it: what C-u leaves is a reason to refuse", async () => {
+  // With bash's C-b one goes back over a line's end.
+  const up = name === "bash" ? Array.from({ length: 8 }, () => "C-b") : ["Up"];
+  const [top, middle] = [[...up, ...up], up];
+  test.each([
+    ["the cursor at its end", ["touch a", "touch b", "touch c"], []],
+    ["an empty last line", ["touch a", ""], []],
+    ["the cursor in its middle", ["touch a", "touch b", "touch c"], middle],
+    ["the cursor in its first line", ["touch a", "touch b", "touch c"], top],
+  ])("%s: all of it goes", async (_case, lines, keys) => {
     using shell = await line(command, signOf(name));
-    await shell.type("touch a");
-    await shell.keys(...(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]));
-    await shell.type("touch b");
-    const outcome = await shell.submit("touch ours", { clearFirst: true }).catch((error: unknown) => error);
-    // bash's C-u takes all of them, the others' one.
-    expect(outcome).toMatchObject(name === "bash" ? { outcome: "submitted" } : NOT_EMPTY);
-    if (name !== "bash") await shell.input("\r");
-    await seen(() => shell.there(name === "bash" ? "ours" : "a"));
-    expect(["a", "b", "ours", "touch"].filter(shell.there)).toEqual([name === "bash" ? "ours" : "a"]);
+    await shell.several(lines);
+    const from = await shell.cursorRow();
+    await shell.keys(...keys);
+    await seen(async () => keys.length === 0 || (await shell.cursorRow()) < from);
+    await expect(shell.submit("touch ours", { clearFirst: true })).resolves.toMatchObject({ outcome: "submitted" });
+    await seen(() => shell.there("ours"));
+    await shell.back();
+    expect(["a", "b", "c", "touch"].filter(shell.there)).toEqual([]);
+  });
+
+  test("what stands behind an empty first line is not run with a prompt, and stays", async () => {
+    using shell = await line(command, signOf(name));
+    await shell.several(["", "touch a"]);
+    await shell.keys(...(name === "bash" ? ["C-a"] : ["Up", "C-a"]));
+    await seen(async () => (await shell.cursorRow()) === 0);
+    for (const again of [1, 2]) {
+      const outcome = await shell.submit(`touch ours${again}`).catch((error: unknown) => error);
+      expect(outcome).toMatchObject(NOT_EMPTY);
+    }
+    await shell.input("\r");
+    await seen(() => shell.there("a"));
+    expect(["ours1", "ours2", "touch"].filter(shell.there)).toEqual([]);
   });
 });
+
+test.concurrent.each(EDITED)(
+  "$name: output that stands below the prompt is not its line",
+  async ({ name, command }) => {
+    using shell = await line(command, signOf(name));
+    await shell.submit(String.raw`seq 20; printf '\033[5;1H'`);
+    await seen(async () => (await shell.cursorRow()) === 4);
+    await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });
+    await seen(() => shell.there("ours"));
+  },
+);
 
 test.concurrent("a prompt of bash whose last row is empty takes a prompt", async () => {
   using shell = await line(["bash", "--rcfile", ".bashrc"], "here", BASHRC("PS1='here\n'"));

@@ -131,6 +131,7 @@ describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor'
   test.each([
     ["at its end", `touch 'a ${"a".repeat(120)}'\ntouch "b \n c"`],
     ["in its first line", "touch a\ntouch b"],
+    ["in an empty first line", "\ntouch b"],
     ["taller than the screen", `${"true\n".repeat(40)}touch b`],
   ])("a line of several lines stays, %s", async (at, line) => {
     await using shell = await withShell(command);
@@ -138,7 +139,7 @@ describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor'
     const lines = line.split("\n");
     for (const [index, part] of lines.entries()) {
       if (index > 0) await shell.pane.keys(name === "bash" ? ["C-v", "C-j"] : ["M-Enter"]);
-      await shell.pane.input([{ kind: "text", text: part }]);
+      if (part !== "") await shell.pane.input([{ kind: "text", text: part }]);
     }
     // fish does not draw the last line of one that is taller than the screen.
     const isDrawn = name !== "fish" || lines.length < 30;
@@ -147,10 +148,15 @@ describe.concurrent.each(shellsNamed("bash", "zsh", "fish"))("$name: the editor'
       return rows[cursor.row]?.slice(0, cursor.col).endsWith(part) === true;
     };
     if (isDrawn) await seen(isAt(lines.at(-1)!));
-    // bash's cursor does not go to another row.
+    // bash's cursor goes to another row by its columns alone.
     if (at === "in its first line" && name !== "bash") {
       await shell.pane.keys(["Up"]);
       await seen(isAt(lines[0]!));
+    }
+    if (at === "in an empty first line") {
+      const { cursor } = await shell.pane.capture();
+      await shell.pane.keys([name === "bash" ? "C-a" : "Up"]);
+      await seen(async () => (await shell.pane.capture()).cursor.row === cursor.row - 1);
     }
     const before = await shell.screen();
     expect(await refusal(shell.pane.run("touch ours", { timeoutMs: 2_000 }))).toMatchObject(

@@ -3,6 +3,7 @@
  * line before; what is left stands behind the cursor, where C-k and Delete do the same. It ends when nothing is left or no
  * key changes anything any more. Like every key they are pressed only on a capture that shows no dialog.
  */
+import { isDeepStrictEqual } from "node:util";
 import { AppError } from "../../../protocol/errors.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
@@ -53,6 +54,20 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
     before = shown;
   }
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
+}
+
+/**
+ * Once the keys have emptied the row that a shell's cursor is in: joins the rows above and below to it and empties them,
+ * one of each at a time. @returns false: nothing changes any more
+ */
+export async function clearNextRows(work: Work, profile: Profile, { capture }: ScreenCapture): Promise<boolean> {
+  const { watch, keys } = work;
+  const from = watch.source.outputSeq;
+  if (!(await keys.press(["BSpace", ...profile.keys.clear, "C-k"], capture, () => noteWrite(work)))) return true;
+  work.progress.hasWritten = true;
+  await redrawn(watch, from, profile);
+  const { capture: after } = await takeCapture(watch, profile);
+  return !isDeepStrictEqual([after.cursor, after.lines], [capture.cursor, capture.lines]);
 }
 
 /** A person may type at any time: what they have typed stays. @throws AppError WRONG_STATE */

@@ -8,6 +8,7 @@ import type { Profile } from "../../readiness/profile.ts";
 import { isShellReading } from "../../readiness/whoReads.ts";
 import {
   cursorComes,
+  isEdited,
   killedByProbe,
   type LineContext,
   PROBE,
@@ -27,6 +28,8 @@ const MAX_PROBES = 3;
 export class LineCheck {
   /** When to look again although nothing has come. */
   againAtMs = Infinity;
+  /** The shell's own line editor has the line. */
+  isEdited = false;
   readonly #work: Work;
   readonly #profile: Profile;
   #typed = "";
@@ -48,6 +51,7 @@ export class LineCheck {
     const who = await server.foreground(pane, { atNoCost: true });
     const signs = signsOf(source);
     const line = typedLine(who.command, capture, signs);
+    this.isEdited = line !== undefined && isEdited(line.kind, signs);
     const isRead = line?.isRepl === true || (isShellReading(who) ?? signs.isEditing === true);
     if (line === undefined || !isRead) return (this.#typed = "");
     if (line.typed !== undefined) return (this.#typed = line.typed);

@@ -8,10 +8,10 @@ import { clip } from "../../../protocol/text/clip.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { bracketedPasteOf } from "../pane/bracketedPaste.ts";
-import { clearBox } from "./clearBox.ts";
+import { clearBox, clearNextRows } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "../delivery.ts";
-import { MAX_BOX_CHARS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
+import { MAX_BOX_CHARS, MAX_CLEARED_ROWS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
 import { enterPrompt, openDialog } from "./enterPrompt.ts";
 import { LineCheck } from "./lineCheck.ts";
 import { literalText } from "./literalText.ts";
@@ -170,7 +170,8 @@ async function pasteAtPrompt(
   text: string,
 ): Promise<ScreenCapture> {
   const { watch, deadlineMs, reader } = work;
-  const line = new LineCheck(work, profile);
+  let line = new LineCheck(work, profile);
+  let clearsLeft = request.clearFirst === true && profile.kind !== "agent" ? MAX_CLEARED_ROWS : 0;
   return pasteAfterCapture(work, profile, text, async (now, version) => {
     requireAccepting(watch, profile, request);
     // One that runs what somebody has entered takes none meanwhile.
@@ -185,6 +186,11 @@ async function pasteAtPrompt(
     const typed = now.box?.typed ?? (await line.typed(now.capture));
     if (typed === undefined) return false;
     if (typed === "") return true;
+    if (clearsLeft > 0 && line.isEdited) {
+      clearsLeft = (await clearNextRows(work, profile, now)) ? clearsLeft - 1 : 0;
+      line = new LineCheck(work, profile);
+      return false;
+    }
     if (request.whileTyping !== "wait" || watch.clock.nowMs() >= deadlineMs) throw boxNotEmpty(watch, typed);
     request.onStage?.("held");
     // Others may interrupt a turn or answer a question meanwhile.
