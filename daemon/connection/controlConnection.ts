@@ -202,7 +202,7 @@ export class ControlConnection {
 
   #write(text: string, shapes: readonly ReplyShape[], settle: Settle): void {
     if (this.#closed !== undefined) throw this.#closed;
-    this.#queue.add(shapes, text.length, settle);
+    this.#queue.add(shapes, Buffer.byteLength(text), settle);
     if (!this.#received || this.#flushScheduled) {
       this.#outgoing.push(text);
       return;

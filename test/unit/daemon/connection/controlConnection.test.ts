@@ -1,6 +1,7 @@
 /** When commands are written, who else is at work, and what a lost connection says about its end. */
 import { expect, test } from "vitest";
 import { ControlConnection } from "../../../../daemon/connection/controlConnection.ts";
+import { MAX_PENDING_COMMAND_BYTES } from "../../../../protocol/limits.ts";
 import { fakeConnection, FakeTransport, turn } from "../../../support/tmux/fakeTransport.ts";
 
 const failedAttach = (why: string): string => `%begin 1 100 0\n${why}\n%error 1 100 0\n`;
@@ -34,6 +35,14 @@ test("the first command of a turn is written at once, the others at its end", as
   expect(transport.lines).toEqual(["a", "b", "c"]);
   connection.sendGroup(["d", "e"], ignored);
   expect(transport.lines.slice(3)).toEqual(["d ; e"]);
+});
+
+test("what waits for a reply is counted in bytes, not in letters", () => {
+  const { connection } = fakeConnection();
+  const half = "ü".repeat(MAX_PENDING_COMMAND_BYTES / 4);
+  connection.send(half, "none", ignored);
+  const refused = (): void => connection.send(half, "none", ignored);
+  expect(refused).toThrow(expect.objectContaining({ code: "RESOURCE_LIMIT" }));
 });
 
 test("what is asked before the client is attached waits for that", async () => {
