@@ -168,12 +168,30 @@ describe.concurrent.each(EDITED)("$name: a line of several lines that is cleared
   });
 });
 
+test.concurrent.each([
+  ["bash", ["bash", "--rcfile", ".bashrc"], { files: { ".bashrc": "set -o vi; PS1='here '" } }],
+  ["zsh", ["zsh"], { files: { ".zshrc": "bindkey -v; bindkey '^[^M' self-insert-unmeta; PROMPT='here '" } }],
+] as const)("%s in vi's insert mode: what cannot be cleared stays as it was", async (name, command, at) => {
+  using shell = await line(command, "here", at);
+  await shell.several(["", "touch a"]);
+  await shell.keys(...(name === "bash" ? Array.from({ length: 8 }, () => "Left") : ["Up", "Home"]));
+  await seen(async () => (await shell.cursorRow()) === 0);
+  const before = await shell.screen();
+  const outcome = await shell.submit("touch ours", { clearFirst: true }).catch((error: unknown) => error);
+  expect(outcome).toMatchObject(NOT_EMPTY);
+  expect(await shell.screen()).toBe(before);
+  await shell.input("\r");
+  await seen(() => shell.there("a"));
+  expect(shell.there("ours")).toBe(false);
+});
+
 test.concurrent.each(EDITED)(
   "$name: output that stands below the prompt is not its line",
   async ({ name, command }) => {
     using shell = await line(command, signOf(name));
     await shell.submit(String.raw`seq 20; printf '\033[5;1H'`);
     await seen(async () => (await shell.cursorRow()) === 4);
+  await shell.back();
     await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });
     await seen(() => shell.there("ours"));
   },

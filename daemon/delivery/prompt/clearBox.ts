@@ -10,6 +10,7 @@ import { MAX_CLEAR_PRESSES } from "../deliveryLimits.ts";
 import { isOnly } from "../screen/lookAt.ts";
 import { comparedWith, echoProbe } from "../screen/promptEcho.ts";
 import { type ScreenCapture, takeCapture } from "../screen/screenCapture.ts";
+import type { Capture } from "../../tmux/io.ts";
 import type { PaneWatch } from "../pane/paneWatch.ts";
 import { wrongState } from "../pane/wrongState.ts";
 import { noteWrite, type Work } from "../work.ts";
@@ -57,18 +58,30 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
 }
 
 /**
- * Once the keys have emptied the row that a shell's cursor is in: joins the rows above and below to it and empties them,
- * one of each at a time. @returns false: nothing changes any more
+ * Once the keys have emptied the row that a shell's cursor is in: joins the row above to it and empties that, or, where none
+ * is, the one below. @returns false: nothing more goes. True also where the screen has changed and nothing was pressed
  */
-export async function clearNextRows(work: Work, profile: Profile, { capture }: ScreenCapture): Promise<boolean> {
+export async function clearNextRow(work: Work, profile: Profile, { capture }: ScreenCapture): Promise<boolean> {
   const { watch, keys } = work;
-  const from = watch.source.outputSeq;
-  if (!(await keys.press(["BSpace", ...profile.keys.clear, "C-k"], capture, () => noteWrite(work)))) return true;
-  work.progress.hasWritten = true;
-  await redrawn(watch, from, profile);
-  const { capture: after } = await takeCapture(watch, profile);
-  return !isDeepStrictEqual([after.cursor, after.lines], [capture.cursor, capture.lines]);
+  const press = async (names: readonly string[], before: Capture): Promise<Capture | undefined> => {
+    const from = watch.source.outputSeq;
+    if (!(await keys.press(names, before, () => noteWrite(work)))) return undefined;
+    work.progress.hasWritten = true;
+    await redrawn(watch, from, profile);
+    return (await takeCapture(watch, profile)).capture;
+  };
+  const joined = await press(["BSpace", ...profile.keys.clear], capture);
+  if (joined === undefined || !isSameScreen(joined, capture)) return true;
+  const cut = await press(["C-k"], joined);
+  if (cut === undefined) return true;
+  if (isDeepStrictEqual(cut.cursor, joined.cursor)) return !isSameScreen(cut, joined);
+  // To an editor in vi's insert mode it is text.
+  await press(["BSpace"], cut);
+  return false;
 }
+
+const isSameScreen = (one: Capture, other: Capture): boolean =>
+  isDeepStrictEqual([one.cursor, one.lines], [other.cursor, other.lines]);
 
 /** A person may type at any time: what they have typed stays. @throws AppError WRONG_STATE */
 function requireOnly(

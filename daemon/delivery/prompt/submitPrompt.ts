@@ -8,7 +8,7 @@ import { clip } from "../../../protocol/text/clip.ts";
 import { encodeUtf8 } from "../../../protocol/text/utf8.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import { bracketedPasteOf } from "../pane/bracketedPaste.ts";
-import { clearBox, clearNextRows } from "./clearBox.ts";
+import { clearBox, clearNextRow } from "./clearBox.ts";
 import { DROPPED } from "./confirmTaken.ts";
 import type { SubmitRequest, SubmitResult } from "../delivery.ts";
 import { MAX_BOX_CHARS, MAX_CLEARED_ROWS, MAX_EXACT_CAPTURES, STARTED_WITHIN_MS } from "../deliveryLimits.ts";
@@ -187,7 +187,7 @@ async function pasteAtPrompt(
     if (typed === undefined) return false;
     if (typed === "") return true;
     if (clearsLeft > 0 && line.isEdited) {
-      clearsLeft = (await clearNextRows(work, profile, now)) ? clearsLeft - 1 : 0;
+      clearsLeft = (await clearNextRow(work, profile, now)) ? clearsLeft - 1 : 0;
       line = new LineCheck(work, profile);
       return false;
     }
