@@ -47,6 +47,9 @@ const UNDO_PROBE: readonly InputPart[] = [{ kind: "keys", keys: ["C-_", "C-_", "
 /** readline's history search, whose row is not the command line. */
 export const SEARCH = /^\((?:failed )?(?:reverse-)?i-search\)/;
 
+/** A question that one key answers, and the probe is keys: readline's, or of a script that runs in the shell's name. */
+const YES_OR_NO = /[[(]y(?:es)?(?:\/| or )n(?:o)?[^\])]{0,24}[\])]\s?[?:]?\s*$/i;
+
 export interface LineContext {
   readonly server: TmuxServer;
   readonly pane: PaneId;
@@ -212,6 +215,7 @@ export function textBelow(kind: ShellKind, { lines, cursor }: Capture, signs: Pr
 /** Refuses screens on which the line cannot be empty. */
 function refuseScreen(pane: PaneId, shell: string, { cols }: Capture, row: Row, signs: PromptSigns): void {
   if (SEARCH.test(row.before)) throw notEmpty(pane, { row: row.before + row.after });
+  if (YES_OR_NO.test(row.before)) throw isAsked(pane);
   if (row.after !== "" && !isRightPrompt(row, cols)) throw notEmpty(pane, { row: row.before + row.after });
   if (!isContinuation(shell, row.before) || signs.isFirstRow) return;
   throw new AppError(
@@ -358,6 +362,12 @@ const notEmpty = (pane: PaneId, details: { line: string } | { row: string }): Ap
     "INCONSISTENT_STATE",
     `the command line in pane ${pane} is not empty, so nothing was run; send or clear it (C-c), then try again`,
     { details },
+  );
+
+const isAsked = (pane: PaneId): AppError =>
+  new AppError(
+    "INCONSISTENT_STATE",
+    `a question is open in pane ${pane}, and keys would answer it, so nothing was typed; answer it, then try again`,
   );
 
 const takesNothing = (pane: PaneId): AppError =>

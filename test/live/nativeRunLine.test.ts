@@ -119,6 +119,25 @@ test.concurrent("a shell without an editor: what was typed before its prompt cam
   expect(shell.there("ours")).toBe(false);
 });
 
+const ASKED = "read -rn1 -p 'Delete all? [y/N] ' answer; echo got-$answer.; exec sleep 600";
+test.concurrent.each<[string, readonly string[], readonly string[], string]>([
+  ["readline's, whether to show all completions", ["bash", "--norc"], ["Tab", "Tab"], "(y or n)"],
+  ["a script's, of its first key", ["bash", "-c", ASKED], [], "[y/N] "],
+])("a question is not answered by the probe: %s", async (_case, command, keys, end) => {
+  await using shell = await withShell(command);
+  // readline loses keys that come before it reads.
+  if (keys.length > 0) await shell.pane.run("true");
+  await shell.pane.keys([...keys]);
+  await seen(async () => (await shell.screen()).join("\n").includes(end.trim()));
+  const before = await shell.screen();
+  expect(await refusal(shell.pane.run("touch ours"))).toMatchObject({
+    code: "INCONSISTENT_STATE",
+    message: expect.stringContaining("a question is open") as string,
+  });
+  expect(await shell.screen()).toEqual(before);
+  expect(shell.there("ours")).toBe(false);
+});
+
 /** Half a second of work in front of the prompt, all of it the shell's own. */
 const SLOW_PROMPT = {
   bash: "PROMPT_COMMAND='for ((i=0;i<100000;i++)); do :; done'",
