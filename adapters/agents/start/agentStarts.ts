@@ -506,11 +506,15 @@ const withOptions = (
   options: readonly string[],
 ): readonly string[] => argv.toSpliced(optionsEnd(program, kind, argv), 0, ...options);
 
-/** Its arguments without a prompt behind `--`, which it has been given. */
-export const argsWithoutPrompt = (
-  kind: Agent,
-  { program, args }: NonNullable<AgentFacts["launch"]>,
-): readonly string[] => args.slice(0, optionsEnd(program, kind, args));
+/** Its arguments without those that choose a conversation, and without a prompt behind `--`, which it has been given. */
+export function argsToResume(kind: Agent, { program, args }: NonNullable<AgentFacts["launch"]>): readonly string[] {
+  if (basename(program) !== kind.name) return args;
+  const chosen = new Set(kind.chooses);
+  return args.slice(0, optionsEnd(program, kind, args)).filter((word, at, words) => {
+    const isValue = !word.startsWith("-") && chosen.has(words[at - 1] ?? "");
+    return !isValue && !chosen.has(word.replace(/=.*/su, ""));
+  });
+}
 
 function factsOf(
   { kind, program = kind.name, args = [], environment = {}, startedBy }: StartRequest,
