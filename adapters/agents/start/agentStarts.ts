@@ -506,13 +506,13 @@ const withOptions = (
   options: readonly string[],
 ): readonly string[] => argv.toSpliced(optionsEnd(program, kind, argv), 0, ...options);
 
-/** Its arguments without those that choose a conversation, and without a prompt behind `--`, which it has been given. */
+/** Its arguments without those of its first start alone, and without a prompt behind `--`, which it has been given. */
 export function argsToResume(kind: Agent, { program, args }: NonNullable<AgentFacts["launch"]>): readonly string[] {
   if (basename(program) !== kind.name) return args;
-  const chosen = new Set(kind.chooses);
+  const once = new Set(kind.once);
   return args.slice(0, optionsEnd(program, kind, args)).filter((word, at, words) => {
-    const isValue = !word.startsWith("-") && chosen.has(words[at - 1] ?? "");
-    return !isValue && !chosen.has(word.replace(/=.*/su, ""));
+    const isValue = !word.startsWith("-") && once.has(words[at - 1] ?? "");
+    return !isValue && !once.has(word.replace(/=.*/su, ""));
   });
 }
 
