@@ -286,7 +286,7 @@ export class AgentStarts {
     } catch (error) {
       // Somebody else has taken the name in between: it runs under the name of its kind.
       log.warn("agents.start.name", { code: toAppError(error).code });
-      return agents.expect(server, pane, { facts });
+      return agents.introduce(server, pane, { facts });
     }
   }
 
