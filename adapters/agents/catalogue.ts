@@ -47,6 +47,11 @@ const agentSchema = v.strictObject({
   marks: v.optional(words, []),
   /** Arguments that, with a session's id behind them, go on with that session in a terminal. */
   resume: v.optional(words),
+  /**
+   * Arguments of its first start alone, each with the word behind it. They choose a conversation: beside `resume` another
+   * one, or they are refused. Or they give it a prompt.
+   */
+  once: v.optional(words, []),
   /** What a person enters as a prompt to end it. */
   exit: v.optional(v.string()),
   /** The option that tells a teammate, which it starts in a pane, its own session's id. */

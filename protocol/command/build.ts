@@ -220,10 +220,27 @@ export const killWindowOnlyIn = (window: WindowId, name: string): readonly strin
 ];
 
 /** For a window that is to end: tmux 3.4 can crash when a zoomed one does (docs/tmuxFacts.md 65). */
-export const unzoom = (window: WindowId): string => `resize-pan -t ${window}`;
+export const unzoom = (window: WindowId | PaneId): string => `resize-pan -t ${window}`;
 
-const either = (window: WindowId, condition: string, command: string, otherwise: string): readonly string[] => [
-  `if-shel -F -t ${quote(window)} ${quote(condition)} ${quote(command)} ${quote(otherwise)}`,
+/** tmux itself can only toggle the zoom, of whichever pane; others may have done so since the window was listed. */
+const IS_ZOOMED = "#{&&:#{window_zoomed_flag},#{pane_active}}";
+
+/** Zooms this pane unless it is zoomed; three guard blocks, for the rest see `linkWindowOnce`. */
+export const zoomPane = (pane: PaneId): readonly string[] => [
+  ...either(pane, IS_ZOOMED, `${NOTHING} ; ${NOTHING}`, `${unzoom(pane)} ; resize-pan -Z -t ${pane}`),
+  "",
+];
+
+/** Unzooms this pane if it is zoomed; for the rest see `linkWindowOnce`. */
+export const unzoomPane = (pane: PaneId): readonly string[] => either(pane, IS_ZOOMED, unzoom(pane), NOTHING);
+
+const either = (
+  target: WindowId | PaneId,
+  condition: string,
+  command: string,
+  otherwise: string,
+): readonly string[] => [
+  `if-shel -F -t ${quote(target)} ${quote(condition)} ${quote(command)} ${quote(otherwise)}`,
   "",
 ];
 

@@ -72,9 +72,6 @@ export const resizePane = (pane: PaneTarget, cols: number | string | undefined, 
   (rows === undefined ? "" : ` -y ${quote(String(rows))}`);
 export const moveBorder = (pane: PaneTarget, side: Side, cells: number): string =>
   `resize-pan -${SIDES[side]} -t ${ofPane(pane)} ${cells}`;
-/** Zooms or unzooms. */
-export const toggleZoom = (pane: PaneTarget): string => `resize-pan -Z -t ${ofPane(pane)}`;
-
 /** @param layout a name, or a layout string of tmux */
 export const selectLayout = (window: WindowTarget, layout: string): string =>
   `select-layou -t ${ofWindow(window)} ${quote(layout)}`;

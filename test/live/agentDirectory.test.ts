@@ -338,6 +338,24 @@ test("one that is stopped while the daemon is started again is known when it goe
   );
 });
 
+test("one that ends after its server, in a terminal of its own, has ended", async () => {
+  await using fixture = await guestFixture((socket) => void userSession(socket, "user", ["sh"]));
+  const { server, socket } = fixture;
+  using found = scene(socket.directory);
+  const { agents } = found;
+  agents.addServer("main", server);
+  userSession(socket, "work", ["script", "-qc", found.claude, "/dev/null"]);
+  await eventually(() => agents.agents().length === 1);
+  const agent = one(agents);
+  socket.tmux("kill-server");
+  await eventually(() => server.status().identity === undefined);
+  expect(agents.agents()).toEqual([agent]);
+  process.kill(agent.process.pid, "SIGKILL");
+  await eventually(() => agent.endedUnixMs !== undefined);
+  expect(agents.agents()).toEqual([]);
+  expect(agents.remembered().map(({ endedUnixMs }) => typeof endedUnixMs)).toEqual(["number"]);
+});
+
 test("what has ended in a pane of an earlier server was not in the one that has its id now", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "user", ["sh"]));
   const { server, socket } = fixture;

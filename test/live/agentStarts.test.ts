@@ -10,7 +10,8 @@ import { AgentDirectory } from "../../adapters/agents/running/agentDirectory.ts"
 import { AgentStore } from "../../adapters/agents/running/agentStore.ts";
 import { stateOf } from "../../adapters/agents/running/agentState.ts";
 import { loadTranscripts } from "../../adapters/agents/agentTranscript.ts";
-import type { StartRequest } from "../../adapters/agents/start/agentStarts.ts";
+import type { PaneId } from "../../protocol/ids.ts";
+import type { StartProgram, StartRequest } from "../../adapters/agents/start/agentStarts.ts";
 import { AgentWork } from "../../adapters/agents/start/agentWork.ts";
 import { silentLog } from "../../bench/silentLog.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -337,6 +338,33 @@ test.concurrent("a worktree is not kept for an agent for which there is no pane"
   });
   expect(await work.worktrees.list()).toEqual([]);
   expect((await work.starts.start(asked)).worktree).toBe(join(socket.directory, "shop.worktrees/agent-api"));
+});
+
+test.concurrent("a start whose name is taken while its pane is made says nothing of the next agent there", async () => {
+  await using opened = await scene();
+  const { server, agents, work } = opened;
+  const [first, second, third] = [
+    await opened.program("dialog"),
+    await opened.program("dialog"),
+    await opened.program("dialog"),
+  ];
+  await work.starts.start({ ...first.request, name: "other" });
+  const make = async (program: StartProgram): Promise<PaneId> => {
+    const { activePane: pane } = await server.createSession({ name: "work", ...program });
+    await eventually(() => agents.inPane(server, pane!) !== undefined);
+    agents.rename(agents.find("other"), "api");
+    return pane!;
+  };
+  const { pane, outcome } = await work.starts.start({ ...second.request, name: "api", where: { kind: "made", make } });
+  const agent = agents.inPane(server, pane)!;
+  expect([outcome, agent.name, agent.launch?.startedBy]).toEqual(["ready", "claude", "test"]);
+  await second.channel.tell("exit");
+  await eventually(() => agent.endedUnixMs !== undefined);
+  const line = [third.request.program, "--session-id 5f0c", ...third.request.args!].join(" ");
+  await server.input(pane, [{ kind: "text", bytes: Buffer.from(`${line}\n`) }]);
+  await eventually(() => agents.inPane(server, pane) !== undefined);
+  const next = agents.inPane(server, pane)!;
+  expect([next.id === agent.id, next.launch, next.sessionId === agent.sessionId]).toEqual([false, undefined, false]);
 });
 
 const byName = ([one]: readonly unknown[], [other]: readonly unknown[]): number =>

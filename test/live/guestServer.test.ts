@@ -127,6 +127,24 @@ test("the session that the base connection is on can be ended, and the last one"
   await expect(server.createSession({ name: "c" })).rejects.toMatchObject({ code: "CONNECTION_LOST" });
 });
 
+test.each(["kill-window", "kill-pane"] as const)(
+  "grouped sessions end by %s of what they share, and no connection",
+  async (kind) => {
+    await using fixture = await guestFixture((socket) => {
+      userSession(socket, "a");
+      socket.tmux("new-session", "-d", "-t", "=a", "-s", "b");
+      userSession(socket, "c");
+    });
+    const { server, socket } = fixture;
+    expect(ours(socket)).toEqual(["a"]);
+    const { epoch } = server.status();
+    const { activePane: pane, windows } = server.findSession("a")!;
+    await server.layout.run(kind === "kill-pane" ? { kind, pane: pane! } : { kind, window: windows[0]! });
+    expect(server.sessions().map(({ name }) => name)).toEqual(["c"]);
+    expect([ours(socket), server.status().epoch]).toEqual([["c"], epoch]);
+  },
+);
+
 test("unknown targets and operations that a guest does not support are refused", async () => {
   await using fixture = await guestFixture((socket) => void userSession(socket, "main"));
   const { server } = fixture;

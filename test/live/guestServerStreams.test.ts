@@ -25,6 +25,7 @@ import { collectUntil, follow } from "../support/tmux/output.ts";
 import { script, text } from "../support/tmux/panePrograms.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../protocol/ids.ts";
+import { MAX_GUEST_ATTACHING } from "../../protocol/limits.ts";
 
 /** Its program runs, and its output flows. */
 async function listening(server: TmuxServer, pane: PaneId): Promise<OutputSource> {
@@ -75,6 +76,29 @@ test("no client of ours holds another one's terminal: each is hung up when we cl
     const open = existsSync(directory) ? readdirSync(directory).map((fd) => readlinkSync(join(directory, fd))) : [];
     expect(open.filter((path) => path.endsWith("ptmx"))).toEqual([]);
   }
+});
+
+test("clients that could not be started for want of a pty keep no place from those that come after them", async () => {
+  let isScarce = false;
+  await using fixture = await guestFixture(
+    (socket) => ["a", "b"].forEach((name) => userSession(socket, name, ECHOING)),
+    {
+      transport: (options) => {
+        if (isScarce) throw new Error("forkpty(3) failed.");
+        return openPtyTransport(options);
+      },
+    },
+  );
+  const { server, socket } = fixture;
+  const [other] = ["a", "b"].filter((name) => !ours(socket).includes(name));
+  const pane = paneOf(server, other!);
+  isScarce = true;
+  for (let tries = 0; tries < MAX_GUEST_ATTACHING; tries += 1) {
+    await expect(server.input(pane, [text("x")])).rejects.toThrow("forkpty");
+  }
+  isScarce = false;
+  await listening(server, pane);
+  expect(ours(socket)).toEqual(["a", "b"]);
 });
 
 test("a window in two watched sessions: each byte once", async () => {

@@ -81,6 +81,11 @@ describe.each(["owned", "guest"] as const)("%s", (kind) => {
     expect(windowOf(fixture, window)?.zoomed).toBe(true);
     await layout.run({ kind: "resize-pane", pane, zoom: false });
     expect(windowOf(fixture, window)?.zoomed).toBe(false);
+    const zoom = (isZoomed: boolean) => layout.run({ kind: "resize-pane", pane, zoom: isZoomed });
+    await Promise.all([zoom(true), zoom(true)]);
+    expect(windowOf(fixture, window)).toMatchObject({ zoomed: true, activePane: pane });
+    await Promise.all([zoom(false), zoom(false)]);
+    expect(windowOf(fixture, window)?.zoomed).toBe(false);
 
     await layout.run({ kind: "resize-pane", pane: above.pane!, rows: 9 });
     expect(server.findPane(above.pane!)?.rows).toBe(9);

@@ -410,8 +410,9 @@ export class AgentDirectory {
   #look(served: Served): void {
     const { server, looks } = served;
     const { identity } = server.status();
-    if (identity === undefined || !server.processes.reportsNow) return;
-    const panes = server.panes();
+    if (!server.processes.reportsNow) return;
+    // Without a server there are no panes; one that has outlived it for a moment (in a terminal of its own) ends all the same.
+    const panes = identity === undefined ? [] : server.panes();
     const appeared: (() => void)[] = [];
     const seen = new Set<LiveAgent>();
     for (const pane of panes) {
@@ -421,7 +422,7 @@ export class AgentDirectory {
       if (found === undefined) continue;
       const known = this.#known(served, pane, found);
       if (known !== undefined) seen.add(known);
-      else appeared.push(() => this.#appear(served, identity, pane, found));
+      else if (identity !== undefined) appeared.push(() => this.#appear(served, identity, pane, found));
     }
     const isThere = (pane: PaneId): boolean => server.findPane(pane) !== undefined;
     if (looks.size > panes.length) for (const pane of looks.keys()) if (!isThere(pane)) looks.delete(pane);
@@ -432,7 +433,7 @@ export class AgentDirectory {
       if (hasLeftTerminal(agent.process, server.processes) && !this.#isLaunching(agent)) this.#end(agent);
     }
     for (const appear of appeared) appear();
-    if (served.settled !== identity && server.status().state === "ready") {
+    if (identity !== undefined && served.settled !== identity && server.status().state === "ready") {
       served.settled = identity;
       served.unmet = this.#options.store.unended(identity);
     }

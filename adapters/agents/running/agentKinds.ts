@@ -40,6 +40,7 @@ const bareAgent = (name: string): Agent => ({
   marks: [],
   profile: undefined,
   plugin: undefined,
+  once: [],
 });
 
 /**

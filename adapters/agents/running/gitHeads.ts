@@ -92,7 +92,8 @@ async function gitDirectoryIn(directory: string): Promise<string | undefined> {
 
 function headIn(text: string): string | undefined {
   const [, branch] = /^ref: refs\/heads\/(\S+)\n?$/.exec(text) ?? [];
-  if (branch !== undefined) return branch;
+  // With reftables it stands elsewhere: no branch can be called so.
+  if (branch !== undefined) return branch === ".invalid" ? undefined : branch;
   return /^[0-9a-f]{40,64}\n?$/.test(text) ? text.slice(0, SHORT_HASH) : undefined;
 }
 

@@ -12,7 +12,7 @@ import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { AgentPlaces, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
 import { agentsOf } from "./placedSessions.ts";
-import { type AgentStarts, argsWithoutPrompt, type StartOutcome, type StartProgram } from "./agentStarts.ts";
+import { type AgentStarts, argsToResume, type StartOutcome, type StartProgram } from "./agentStarts.ts";
 
 export interface ResumeRequest {
   /** By the names of agents; undefined: all. */
@@ -139,7 +139,7 @@ export class AgentResume {
             kind,
             name: agent.name,
             program,
-            args: agent.launch && argsWithoutPrompt(kind, agent.launch),
+            args: agent.launch && argsToResume(kind, agent.launch),
             environment,
             cwd: resumed.cwd ?? "/",
             resume: agent.sessionId,

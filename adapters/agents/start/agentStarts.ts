@@ -286,7 +286,7 @@ export class AgentStarts {
     } catch (error) {
       // Somebody else has taken the name in between: it runs under the name of its kind.
       log.warn("agents.start.name", { code: toAppError(error).code });
-      return agents.expect(server, pane, { facts });
+      return agents.introduce(server, pane, { facts });
     }
   }
 
@@ -506,11 +506,15 @@ const withOptions = (
   options: readonly string[],
 ): readonly string[] => argv.toSpliced(optionsEnd(program, kind, argv), 0, ...options);
 
-/** Its arguments without a prompt behind `--`, which it has been given. */
-export const argsWithoutPrompt = (
-  kind: Agent,
-  { program, args }: NonNullable<AgentFacts["launch"]>,
-): readonly string[] => args.slice(0, optionsEnd(program, kind, args));
+/** Its arguments without those of its first start alone, and without a prompt behind `--`, which it has been given. */
+export function argsToResume(kind: Agent, { program, args }: NonNullable<AgentFacts["launch"]>): readonly string[] {
+  if (basename(program) !== kind.name) return args;
+  const once = new Set(kind.once);
+  return args.slice(0, optionsEnd(program, kind, args)).filter((word, at, words) => {
+    const isValue = !word.startsWith("-") && once.has(words[at - 1] ?? "");
+    return !isValue && !once.has(word.replace(/=.*/su, ""));
+  });
+}
 
 function factsOf(
   { kind, program = kind.name, args = [], environment = {}, startedBy }: StartRequest,

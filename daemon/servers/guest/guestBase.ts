@@ -205,10 +205,11 @@ export class GuestBase {
     return { connection, close };
   }
 
-  /** Goes to another session if it is attached to this one and there is another. @throws AppError CONNECTION_LOST */
-  async leaveSession(session: SessionId): Promise<void> {
-    const other = chooseSession(this.#presence, session);
-    if (this.session === session && other !== undefined) await this.#moveTo(this.connection(), other);
+  /** Goes to another session if it is attached to one of these and there is another. @throws AppError CONNECTION_LOST */
+  async leaveSessions(sessions: readonly SessionId[]): Promise<void> {
+    const isIn = this.session !== undefined && sessions.includes(this.session);
+    const other = chooseSession(this.#presence, sessions);
+    if (isIn && other !== undefined) await this.#moveTo(this.connection(), other);
   }
 
   /** Safe to call twice. */

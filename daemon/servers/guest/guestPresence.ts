@@ -79,9 +79,9 @@ export const mayAttach = (presence: Presence, session: SessionId): boolean =>
  * without a client, and that is the user's; last one with several, because `window-size latest` forgets which of them
  * was resized last when we leave.
  */
-export function chooseSession(presence: Presence, except?: SessionId): SessionId | undefined {
+export function chooseSession(presence: Presence, except: readonly SessionId[] = []): SessionId | undefined {
   const [best] = presence
-    .filter((row) => !row.endsUnattached && row.session !== except)
+    .filter((row) => !row.endsUnattached && !except.includes(row.session))
     .sort((a, b) => rankOf(a) - rankOf(b) || a.activitySec - b.activitySec || byAge(a.session, b.session));
   return best?.session;
 }

@@ -288,8 +288,8 @@ class GuestServer extends RealServer {
   async ending(sessions: readonly SessionId[], end: () => Promise<unknown>): Promise<void> {
     for (const session of sessions) {
       this.#streams.clients.get(session)?.close(new AppError("CONNECTION_LOST", `session ${session} is being ended`));
-      await this.#base.leaveSession(session);
     }
+    await this.#base.leaveSessions(sessions);
     const isLast = sessions.length > 0 && sessions.length === this.inventory.sessions().length;
     const { clock } = this.#options;
     const closed = isLast ? sessions.map((session) => sessionClosed(this, session, clock)) : [];

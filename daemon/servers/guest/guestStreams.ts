@@ -216,21 +216,28 @@ export class GuestStreams {
     const entering = gate.enter(signal);
     if (gate.waiting !== undefined) client.heldBack();
     const arrived = await entering;
-    const connection: ControlConnection = new ControlConnection({
-      ...guestClient(spawn, attachCommand(client.session), gate.server),
-      onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
-      onNotification: (notification) => {
-        gate.noticed(notification);
-        if (notification.kind === "pause") resume(connection, client, notification.pane);
-        else if (notification.kind !== "session-changed") onNotification(notification);
-        else if (notification.session !== client.session) client.close(elsewhere());
-      },
-      onChunkEnd: () => client.announce(),
-      onClosed: (error) => {
-        gate.disturbed();
-        client.close(error);
-      },
-    });
+    let connection: ControlConnection;
+    try {
+      connection = new ControlConnection({
+        ...guestClient(spawn, attachCommand(client.session), gate.server),
+        onOutput: (paneNumber, line, from, to) => client.takeEscaped(paneNumber, line, from, to),
+        onNotification: (notification) => {
+          gate.noticed(notification);
+          if (notification.kind === "pause") resume(connection, client, notification.pane);
+          else if (notification.kind !== "session-changed") onNotification(notification);
+          else if (notification.session !== client.session) client.close(elsewhere());
+        },
+        onChunkEnd: () => client.announce(),
+        onClosed: (error) => {
+          gate.disturbed();
+          client.close(error);
+        },
+      });
+    } catch (error) {
+      // It could not be started: no pty or process was left.
+      arrived();
+      throw error;
+    }
     const introduced = introduce(connection);
     const timer = clock.callAt(clock.nowMs() + GUEST_ATTACH_WITHIN_MS, () => connection.close(notResponding()));
     const settled = (): void => {

@@ -11,7 +11,9 @@ import {
   resizeWindow,
   setPaneOption,
   unzoom,
+  unzoomPane,
   unsetPaneOption,
+  zoomPane,
 } from "../../../protocol/command/build.ts";
 import { AppError, invalidArgument } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -232,14 +234,7 @@ async function resizePane(host: LayoutHost, operation: Of<"resize-pane">): Promi
   if (asked.filter(Boolean).length !== 1)
     throw invalidArgument("missing size: give cols or rows, a direction with cells, or zoom");
   const target = paneTarget(host, operation.pane);
-  const window = host.inventory.window(target.window);
-  if (zoom !== undefined) {
-    const isZoomed = window?.zoomed === true;
-    const isThisOne = isZoomed && host.inventory.findPane(target.pane)?.active === true;
-    // tmux can only toggle the zoom, and toggling it in a window with another zoomed pane unzooms that one.
-    if (zoom) return onPane(host, target, isThisOne ? [] : Array(isZoomed ? 2 : 1).fill(build.toggleZoom(target)));
-    return onPane(host, target, isThisOne ? [build.toggleZoom(target)] : []);
-  }
+  if (zoom !== undefined) return onPane(host, target, zoom ? zoomPane(target.pane) : unzoomPane(target.pane));
   const command =
     direction === undefined ? build.resizePane(target, cols, rows) : build.moveBorder(target, direction, cells);
   return onPane(host, target, [command]);

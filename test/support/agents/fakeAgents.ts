@@ -14,7 +14,7 @@ export function fakeAgents(server: TmuxServer, serverName = "main"): FakeAgents 
   const agent = {
     id: "agent-3f9c21ab04de",
     name: "api",
-    kind: { name: "some", title: "Some", label: "some", marks: [], profile: {}, plugin: undefined },
+    kind: { name: "some", title: "Some", label: "some", marks: [], once: [], profile: {}, plugin: undefined },
     serverName,
     server,
     pane: server.panes()[0]!.id,

@@ -99,6 +99,14 @@ const lines: Record<string, readonly [actual: string, expected: string]> = {
     'if-shel -F -t "@3" "\\043{==:\\043{window_linked_sessions_list},hub}" "resize-pan -t @3 \\073 kill-windo -t @3" "if-shel -F 0 \\042\\042 \\073 if-shel -F 0 \\042\\042"',
   ],
   unzoom: [build.unzoom(window), "resize-pan -t @3"],
+  zoomPane: [
+    build.joinGroup(build.zoomPane(pane)),
+    'if-shel -F -t "%7" "\\043{&&:\\043{window_zoomed_flag},\\043{pane_active}}" "if-shel -F 0 \\042\\042 \\073 if-shel -F 0 \\042\\042" "resize-pan -t %7 \\073 resize-pan -Z -t %7"',
+  ],
+  unzoomPane: [
+    build.joinGroup(build.unzoomPane(pane)),
+    'if-shel -F -t "%7" "\\043{&&:\\043{window_zoomed_flag},\\043{pane_active}}" "resize-pan -t %7" "if-shel -F 0 \\042\\042"',
+  ],
   isLinkedTo: [build.isLinkedTo("hub"), "#{m:*hub*,#{window_linked_sessions_list}}"],
   killSession: [build.killSession(session), 'kill-sessio -t "\\0442"'],
   setWindowOption: [

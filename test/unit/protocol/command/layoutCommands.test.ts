@@ -35,7 +35,6 @@ const lines: Readonly<Record<string, readonly [string, string]>> = {
   selectWindow: [build.selectWindow(window), String.raw`select-windo -t "\0443:@5"`],
   resizePane: [build.resizePane(pane, 40, "50%"), String.raw`resize-pan -t "\0443:@5.%7" -x "40" -y "50%"`],
   moveBorder: [build.moveBorder(pane, "up", 3), String.raw`resize-pan -U -t "\0443:@5.%7" 3`],
-  toggleZoom: [build.toggleZoom(pane), String.raw`resize-pan -Z -t "\0443:@5.%7"`],
   selectLayout: [build.selectLayout(window, "tiled"), String.raw`select-layou -t "\0443:@5" "tiled"`],
   spreadLayout: [build.spreadLayout(window), String.raw`select-layou -E -t "\0443:@5"`],
   fitWindow: [build.fitWindow(window), String.raw`resize-windo -A -t "\0443:@5"`],

@@ -44,6 +44,12 @@ test("a branch, below the repository too; a detached commit; a worktree", async 
   expect(await at(below)).toBe(git(repository, "rev-parse", "HEAD").slice(0, 7));
 });
 
+test("a repository that keeps its refs in reftables has no branch that is known", async () => {
+  mkdirSync(join(root, ".git"));
+  writeFileSync(join(root, ".git", "HEAD"), "ref: refs/heads/.invalid\n");
+  expect(await at(root)).toBeUndefined();
+});
+
 test("read again only when it is old; what is no repository's file is none", async () => {
   const directory = join(root, ".git");
   mkdirSync(directory);

@@ -48,7 +48,7 @@ test.each([
 test("where nobody is, the session used longest ago is chosen, then the oldest", () => {
   expect(chooseSession(presence(["$0 30 0 0", "$1 10 0 0", "$2 20 0 0"]))).toBe("$1");
   expect(chooseSession(presence(["$10 10 0 0", "$9 10 0 0"]))).toBe("$9");
-  expect(chooseSession(presence(["$0 30 0 0", "$1 10 0 0"]), id("$1"))).toBe("$0");
+  expect(chooseSession(presence(["$0 30 0 0", "$1 10 0 0"]), [id("$1")])).toBe("$0");
   expect(chooseSession(presence([]))).toBeUndefined();
 });
 
