@@ -112,6 +112,44 @@ describe("a list", () => {
   });
 });
 
+describe("a tick", () => {
+  const first = { kind: "multi", answers: [[0]] } as const;
+  /** @param tick is called instead of the menu's own answer to Space */
+  function tickPane(checked: Set<number>, tick: (pane: FakePane, tick: () => void) => unknown) {
+    const pane = menuPane({ mark: 0, checked });
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.keys?.[0] === "Space" ? void tick(pane, () => answer(typed)) : answer(typed));
+    return pane;
+  }
+
+  test("is on the screen before Enter is pressed", async () => {
+    const pane = tickPane(new Set(), ({ clock }, tick) => clock.callAt(clock.nowMs() + 300, tick));
+    expect(await choose(pane, first)).toMatchObject({ outcome: "submitted" });
+    expect(pane.typed.map(({ keys, atMs }) => [keys?.[0], atMs >= 300])).toEqual([
+      ["Space", false],
+      ["Enter", true],
+    ]);
+  });
+
+  test.each<[string, (pane: FakePane, tick: () => void, checked: Set<number>) => unknown, RegExp]>([
+    ["does not come", () => undefined, /option was not switched; look/],
+    [
+      "comes with one of somebody else's",
+      (_pane, tick, checked) => (checked.add(2), tick()),
+      /somebody else .* chosen/,
+    ],
+  ])("that %s is not entered", async (_what, tick, message) => {
+    const checked = new Set<number>();
+    const pane = tickPane(checked, (own, itself) => tick(own, itself, checked));
+    await expect(choose(pane, first)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      message: expect.stringMatching(message) as string,
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toEqual(["Space"]);
+  });
+});
+
 describe("no key is pressed", () => {
   test("after one whose effect is not seen in a second", async () => {
     const pane = menuPane();
@@ -409,6 +447,18 @@ describe("another text", () => {
       details: { ...details, textWritten: true },
     });
     expect(written(pane)).toEqual(walk.slice(0, 4));
+  });
+
+  test("is typed once the key that asks for it shows its effect", async () => {
+    const pane = openingPane(inField, () => undefined);
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed.keys?.[0] !== "Enter" || pane.typed.length > 4) return answer(typed);
+      pane.clock.callAt(pane.clock.nowMs() + 500, () => answer(typed));
+    };
+    await choose(pane, other);
+    expect(written(pane)).toEqual(walk);
+    expect(pane.typed[4]!.atMs - pane.typed[3]!.atMs).toBeGreaterThanOrEqual(500);
   });
 
   test("is not taken by a question that has no place for it", async () => {
