@@ -8,7 +8,7 @@ import type { SeenDialog } from "../../readiness/dialog.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { Dialog } from "../../readiness/readiness.ts";
 import type { ChooseRequest, SubmitResult } from "../delivery.ts";
-import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "../deliveryLimits.ts";
+import { DIALOG_STEP_MS, FRAME_MS, MAX_DIALOG_STEPS } from "../deliveryLimits.ts";
 import { redrawn } from "../prompt/clearBox.ts";
 import { DROPPED } from "../prompt/confirmTaken.ts";
 import { enterPrompt } from "../prompt/enterPrompt.ts";
@@ -245,13 +245,22 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
   let capturedAt = -1;
   let bare: ScreenCapture | undefined;
+  let next: Shown | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded || watch.isLost) return undefined;
     if (watch.source.outputSeq !== capturedAt) {
       const now = await captureIfThere(watch, profile);
       if (now === undefined) return undefined;
-      if (isAnother(now, page) && (goesOn(now) || watch.state.state === "busy")) return now;
+      if (isAnother(now, page) && goesOn(now)) {
+        // What looks like another question may be a part of this one, which is being drawn.
+        const isWhole = now.dialog === undefined || (next !== undefined && isSame(now.dialog, next));
+        if (isWhole || watch.clock.nowMs() >= untilMs) return now;
+        next = now.dialog;
+        await watch.until(watch.clock.nowMs() + FRAME_MS);
+        continue;
+      }
+      next = undefined;
       bare = isAnother(now, page) ? now : undefined;
       capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }

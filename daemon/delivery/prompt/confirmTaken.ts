@@ -11,6 +11,7 @@ import {
   CONFIRM_WITHIN_MS,
   EMPTIED_WITHIN_MS,
   ENTER_RETRY_MS,
+  FRAME_MS,
   MAX_ENTER_PRESSES,
   SLOW_STAYS_MS,
   STAYS_MS,
@@ -126,9 +127,6 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
     await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
   }
 }
-
-/** Programs draw 30 times a second at least. */
-const FRAME_MS = 40;
 
 /**
  * The screen shows that the prompt was taken. An agent that exits shows much the same, so it must also be seen to go on. One

@@ -77,9 +77,13 @@ function choose(pane: FakePane, answer: DialogAnswer, more: Partial<ChooseReques
 const pressed = ({ typed }: FakePane): readonly string[] => typed.flatMap(({ keys = [] }) => keys.join("+"));
 
 /** The pane shows something else by the time it is looked at. */
-function chooseLater(pane: FakePane, lines: readonly string[], everyMs?: (nowMs: number) => void) {
+function chooseLater(
+  pane: FakePane,
+  lines: readonly string[],
+  everyMs?: (nowMs: number) => void,
+  answer: DialogAnswer = { kind: "option", index: 2 },
+) {
   const delivery = engineAsked(pane);
-  const answer = { kind: "option", index: 2 } as const;
   const work = delivery.choose({ server: pane.server, pane: pane.pane, answer });
   pane.draw(lines);
   return pane.during(work, everyMs);
@@ -211,15 +215,19 @@ describe("no key is pressed", () => {
     expect(pane.typed).toEqual([]);
   });
 
-  test("while the mark's step is not drawn whole", async () => {
+  test.each<[string, (lines: readonly string[]) => readonly string[]]>([
+    ["whole", () => ["Which library"]],
+    ["at once", (before) => before],
+  ])("while the mark's step is not drawn %s", async (_what, drawn) => {
     const menu = { mark: 0 };
     const pane = menuPane(menu);
     const { answer } = pane;
     pane.answer = (typed) => {
+      const before = pane.lines;
       answer(typed);
       if (typed.keys?.[0] !== "Down") return;
       const whole = pane.lines;
-      pane.draw(["Which library"]);
+      pane.draw(drawn(before));
       pane.clock.callAt(pane.clock.nowMs() + 300, () => pane.draw(whole));
     };
     expect(await choose(pane, { kind: "option", index: 2 })).toMatchObject({ outcome: "submitted", firstByteMs: 4 });
@@ -251,6 +259,25 @@ describe("no key is pressed", () => {
     expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("kept changing") as string });
     expect(error).not.toMatchObject({ details: { textWritten: true } });
     expect(pane.typed).toEqual([]);
+  });
+
+  test("while it keeps changing after the first, which is said to be written", async () => {
+    const pane = menuPane();
+    pane.afterCapture = () => pressed(pane).length === 1 && pane.say(".");
+    await expect(choose(pane, { kind: "option", index: 2 }, { timeoutMs: 500 })).rejects.toMatchObject({
+      code: "TIMEOUT",
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toEqual(["Down"]);
+  });
+
+  test("where the mark is not shown any more", async () => {
+    const labels = ["1. [ ] React", "2. [ ] Preact"];
+    const work = chooseLater(menuPane({ mark: 0, labels }), rows({ mark: -1, labels }), undefined, {
+      kind: "multi",
+      answers: [[1]],
+    });
+    await expect(work).rejects.toMatchObject({ details: { reason: "question_unreadable" } });
   });
 
   test("more often than any question has options, by a mark that goes to and fro", async () => {
@@ -343,6 +370,13 @@ describe("questions one after the other", () => {
       2,
       ["Down", "Enter", "Down", "Enter"],
       { outcome: "submitted", enterPresses: 2 },
+    ],
+    [
+      "the last of which stays leave it open",
+      [second, second],
+      2,
+      ["Down", "Enter", "Down", "Enter"],
+      { outcome: "echoed_unconfirmed", enterPresses: 2 },
     ],
   ])("%s", async (_what, next, pages, keys, expected) => {
     const menu: Menu = { mark: 0 };
@@ -487,7 +521,16 @@ describe("after the last key", () => {
     ],
     ["a question that stays leaves it open", () => undefined, unknown, 1_000],
     ["the box is one", (pane) => pane.draw(box("")), taken, 100],
-    ["another question is one", (pane) => pane.draw(rows({ mark: 0, question: "And?" })), taken, 100],
+    ["another question is one", (pane) => pane.draw(rows({ mark: 0, question: "And?" })), taken, 140],
+    [
+      "a part of it that is being drawn leaves it open",
+      (pane, show) => (
+        pane.draw(rows({ mark: 0, labels: LABELS.slice(0, 2) })),
+        pane.clock.callAt(pane.clock.nowMs() + 20, show)
+      ),
+      unknown,
+      1_000,
+    ],
     ["an agent at work is one", (pane) => (pane.draw(["●"]), pane.become("busy")), taken, 100],
     [
       "an agent that is at work before its frame is",
@@ -544,9 +587,16 @@ describe("after the last key", () => {
     ],
     ["draws something else has", (pane) => pane.draw(["$ "]), taken],
     ["keeps its question has not", () => undefined, unknown],
-  ])("a program that is no agent and %s taken it", async (_what, entered, expected) => {
+    [
+      "goes with its pane has",
+      (pane) => Object.assign(pane.server, { findPane: () => undefined }),
+      { outcome: "submitted", confirmedBy: "readiness" },
+    ],
+  ])("a program that is no agent and %s taken it", async (what, entered, expected) => {
     const pane = menuPane({ mark: 0 }, entered, "generic");
     expect(await choose(pane, answer)).toMatchObject(expected);
+    // Where the screen says so there is nothing to wait for.
+    expect(pane.clock.nowMs() < 60).toBe(!/keeps|goes/.test(what));
   });
 });
 
