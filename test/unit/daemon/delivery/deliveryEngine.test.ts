@@ -247,6 +247,16 @@ describe("a text", () => {
     expect(enters(pane)[0]!.atMs).toBeGreaterThanOrEqual(150);
   });
 
+  test("that is away for a moment in a program that is never quiet is entered", async () => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs < 1_150) pane.say(".");
+      if (nowMs === 990) shows(pane, "");
+      if (nowMs === 1_100) shows(pane, "fix it");
+    });
+    expect(await work).toMatchObject(seen);
+  });
+
   test("waits for the gap that the caller gives, and from its echo for half of it", async () => {
     const pane = claude();
     await pane.during(deliver(pane, { gapMs: 300 }).work);

@@ -537,6 +537,20 @@ describe("a box with somebody's text in it", () => {
     expect(plain.typed.map(({ paste, keys }) => paste ?? keys?.[0])).toEqual(["C-u", "fix it"]);
   });
 
+  test("is emptied first, and what is drawn again by that is no echo", async () => {
+    const pane = new BoxPane("claude", { above: ["> fix it"], box: "fix it" });
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed.paste !== undefined) return void pane.clock.callAt(typed.atMs + 700, () => answer(typed));
+      if (typed.keys?.[0] === "C-u") pane.say("> fix it");
+      answer(typed);
+    };
+    expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({
+      outcome: "submitted",
+      enterPresses: 1,
+    });
+  });
+
   test("that the keys do not empty takes nothing", async () => {
     const pane = new BoxPane("claude", { box: "old" });
     const { answer } = pane;
