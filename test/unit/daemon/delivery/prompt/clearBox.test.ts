@@ -78,6 +78,28 @@ describe("a box is emptied", () => {
     expect([pane.text, pressed(pane)]).toEqual(["", keys]);
   });
 
+  test("of several lines above a clock that goes on meanwhile", async () => {
+    const pane = new Editor("one\ntwo");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      pane.draw([...pane.lines.slice(0, pane.held.length + 2), `12:00:0${pane.typed.length}`]);
+    };
+    await clear(pane, "one\ntwo");
+    expect([pane.text, pressed(pane)]).toEqual(["", ["C-u", "C-u", "BSpace", "C-u"]]);
+  });
+
+  test("of a line that is drawn in two writes", async () => {
+    const pane = new Editor("one");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      pane.say(".");
+      pane.clock.callAt(typed.atMs + 20, () => answer(typed));
+    };
+    await clear(pane, "one");
+    expect(pressed(pane)).toEqual(["C-u"]);
+  });
+
   test("by so many keys at most, of a program that puts back what they take", async () => {
     const pane = new Editor("one");
     pane.answer = () => {
