@@ -556,6 +556,18 @@ describe("a delivery with an idempotency key", () => {
     expect(pane.typed).toHaveLength(before);
   });
 
+  test("of which only the beginning was typed, because tmux had another word for the program, types nothing again", async () => {
+    const pane = claude();
+    pane.answer = () => {
+      throw new AppError("INCONSISTENT_STATE", "changed", { details: { delivery: "indeterminate" } });
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    const details = { textWritten: true, delivery: "indeterminate" };
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "INCONSISTENT_STATE", details });
+    await expect(delivery.submit(request)).rejects.toMatchObject({ details: { ...details, repeated: true } });
+    expect(pane.typed).toHaveLength(1);
+  });
+
   test("whose connection is lost before the text was written is tried again", async () => {
     const pane = claude();
     const { answer } = pane;
