@@ -136,7 +136,7 @@ describe("a tick", () => {
   });
 
   test.each<[string, (pane: FakePane, tick: () => void, checked: Set<number>) => unknown, RegExp]>([
-    ["does not come", () => undefined, /option was not switched; look/],
+    ["does not come", (pane) => pane.say("."), /option was not switched; look/],
     [
       "comes with one of somebody else's",
       (_pane, tick, checked) => (checked.add(2), tick()),
@@ -530,6 +530,15 @@ describe("after the last key", () => {
       ),
       unknown,
       1_000,
+    ],
+    [
+      "a question that never holds still is one, after a while",
+      (pane) => {
+        pane.afterCapture = (count) => pane.draw(rows({ mark: 0, question: `And ${count}?` }));
+        pane.draw(rows({ mark: 0, question: "And?" }));
+      },
+      taken,
+      1_100,
     ],
     ["an agent at work is one", (pane) => (pane.draw(["●"]), pane.become("busy")), taken, 100],
     [
