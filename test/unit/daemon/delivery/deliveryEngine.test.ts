@@ -5,6 +5,7 @@ import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { EndSigns } from "../../../../daemon/panes/endSigns.ts";
 import { AppError } from "../../../../protocol/errors.ts";
+import { inFront } from "../../../support/agents/boxPane.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
@@ -303,6 +304,21 @@ describe("nothing is typed", () => {
     plain.become("unknown");
     await plain.during(deliver(plain).work);
     expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
+  test("to an agent whose screen shows nothing known, once it is too old to be starting still", async () => {
+    const pane = claude();
+    inFront(pane, "claude", String(Math.floor(process.uptime() * 100)));
+    const { processes } = pane.server;
+    const { statNow } = processes;
+    // By which the system's clock of starts goes on as the pane's does: the program is ten seconds old.
+    const own = (): object => ({ start: String(1_000 + pane.clock.nowMs() / 10) });
+    Object.assign(processes, { statNow: (pid: number) => (pid === process.pid ? own() : statNow(pid)) });
+    pane.become("unknown");
+    const work = pane.during(deliver(pane, { timeoutMs: 60_000 }).work);
+    await expect(work).rejects.toMatchObject({ code: "WRONG_STATE", details: { reason: "screen_unknown" } });
+    expect(pane.clock.nowMs()).toBeGreaterThan(9_000);
+    expect(pane.clock.nowMs()).toBeLessThan(12_000);
   });
 
   test("while it is busy and does not queue, though the caller would", async () => {
