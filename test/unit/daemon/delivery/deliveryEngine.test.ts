@@ -310,7 +310,7 @@ describe("nothing is typed", () => {
     const pane = claude();
     inFront(pane, "claude", String(Math.floor(process.uptime() * 100)));
     const { processes } = pane.server;
-    const { statNow } = processes;
+    const statNow = processes.statNow.bind(processes);
     // By which the system's clock of starts goes on as the pane's does: the program is ten seconds old.
     const own = (): object => ({ start: String(1_000 + pane.clock.nowMs() / 10) });
     Object.assign(processes, { statNow: (pid: number) => (pid === process.pid ? own() : statNow(pid)) });
