@@ -59,6 +59,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   // Anything else is busy because our text hides its prompt.
   const taken = wasBusy && profile.kind === "agent" ? "queued" : "submitted";
   const mayBeLost = profile.submit.mayLose && !wasBusy;
+  const isAsking = (): boolean => watch.state.state === "asking";
   let presses = 1;
   let capturedAt = -1;
   let last: Verdict = "unclear";
@@ -108,7 +109,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         continue;
       }
       if ((last === "screen" && !mayBeLost) || last === "output") return taking(work, entered, taken, last);
-      if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
+      if (last === "missed" && nowMs >= retryMs && !isAsking()) {
         if (await work.keys.press(["Enter"], now.capture, () => enterRead.isPressed())) {
           presses += 1;
           work.progress.enterPresses += 1;
@@ -124,7 +125,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       if (last === "waiting") return resultOf(work, "queued", "screen");
       return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
-    await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
+    await watch.next(version, Math.min(last === "missed" && !isAsking() ? retryMs : Infinity, giveUpMs));
   }
 }
 
