@@ -198,16 +198,16 @@ const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boole
     (kind !== "agent" || now.source !== "screen"));
 
 /**
- * `missed`: the text is still where it was. `boxed`: elsewhere in the box. `emptied`: no longer in the box. `waiting`: shown
- * as a prompt that the program will take later. `unclear`: cannot tell.
+ * `missed`: the text is still where it was. `boxed`: elsewhere in the box, or in the field of a dialog. `emptied`: no longer in
+ * the box. `waiting`: shown as a prompt that the program will take later. `unclear`: cannot tell.
  */
 type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "waiting" | "unclear";
 
 function verdict({ profile, probe, before, place, within }: Entered, now: ScreenCapture): Verdict {
   const { screen, dialog, box } = now;
   if (within !== undefined) {
-    const isOpen = dialog?.text === within && isStillAt(probe, place, screen);
-    return isOpen || !goesOn(now) ? "unclear" : "screen";
+    if (dialog?.text === within && isStillAt(probe, place, screen)) return "boxed";
+    return goesOn(now) ? "screen" : "unclear";
   }
   const isThere = isStillAt(probe, place, screen);
   const isAgent = profile.kind === "agent";

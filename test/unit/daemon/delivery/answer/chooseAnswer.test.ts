@@ -451,6 +451,16 @@ describe("another text", () => {
       { outcome: "echoed_unconfirmed", enterPresses: 2 },
     ],
     [
+      "is typed into a field that does nothing but draw its cursor elsewhere for a moment",
+      inField,
+      (pane) => {
+        const { lines, cursor } = pane;
+        pane.draw(lines, { col: 0, row: 0 });
+        pane.clock.callAt(pane.clock.nowMs() + 30, () => pane.draw(lines, cursor));
+      },
+      { outcome: "echoed_unconfirmed", enterPresses: 2 },
+    ],
+    [
       "is typed into a field of a program that shows nothing then",
       inField,
       (pane) => pane.draw(["●"], { col: 2, row: 1 }),
