@@ -245,7 +245,7 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
   let capturedAt = -1;
   let bare: ScreenCapture | undefined;
-  let next: Shown | undefined;
+  let seen: ScreenCapture | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded || watch.isLost) return undefined;
@@ -253,14 +253,15 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
       const now = await captureIfThere(watch, profile);
       if (now === undefined) return undefined;
       if (isAnother(now, page) && goesOn(now)) {
-        // What looks like another question may be a part of this one, which is being drawn.
-        const isWhole = now.dialog === undefined || (next !== undefined && isSame(now.dialog, next));
+        // What looks like another question, or like none, may be this one, which is being drawn.
+        const isBack = now.dialog === undefined && now.box !== undefined;
+        const isWhole = isBack || (seen !== undefined && isSameOrNone(now.dialog, seen.dialog));
         if (isWhole || watch.clock.nowMs() >= untilMs) return now;
-        next = now.dialog;
+        seen = now;
         await watch.until(watch.clock.nowMs() + FRAME_MS);
         continue;
       }
-      next = undefined;
+      seen = undefined;
       bare = isAnother(now, page) ? now : undefined;
       capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }
@@ -269,6 +270,9 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
     await watch.next(version, untilMs);
   }
 }
+
+const isSameOrNone = (a: Shown | undefined, b: Shown | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : isSame(a, b);
 
 const isAnother = ({ dialog }: ScreenCapture, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
 
