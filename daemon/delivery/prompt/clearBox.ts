@@ -54,13 +54,12 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
 }
 
 /**
- * What keys in the box can change: blanks show by the cursor alone, empty lines by the rows. What is written below the box,
+ * What keys in the box can change: blanks show by the cursor alone, empty lines by the rows. What is written around the box,
  * such as a clock, changes by itself.
  */
 function shownOf({ box, screen: { cursor, lines } }: ScreenCapture): string | undefined {
   if (box === undefined) return undefined;
-  const below = lines.slice(box.last + 1).map((line) => (line === "" ? "" : "·"));
-  return [`${cursor.row},${cursor.col}`, ...lines.slice(box.row, box.last + 1), ...below].join("\n");
+  return [`${cursor.row - box.row},${cursor.col}`, ...lines.slice(box.row, box.last + 1)].join("\n");
 }
 
 /** A person may type at any time: what they have typed stays. @throws AppError WRONG_STATE */

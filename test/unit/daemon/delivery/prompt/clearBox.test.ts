@@ -78,12 +78,18 @@ describe("a box is emptied", () => {
     expect([pane.text, pressed(pane)]).toEqual(["", keys]);
   });
 
-  test("of several lines above a clock that goes on meanwhile", async () => {
+  test.each<[string, (rows: readonly string[], presses: number) => readonly string[], number]>([
+    ["above a clock that goes on", (rows, presses) => [...rows, `12:00:0${presses}`], 0],
+    ["below lines that come", (rows, presses) => [...Array.from({ length: presses }, () => "● more"), ...rows], 1],
+  ])("of several lines, %s meanwhile", async (_what, around, down) => {
     const pane = new Editor("one\ntwo");
     const { answer } = pane;
     pane.answer = (typed) => {
       answer(typed);
-      pane.draw([...pane.lines.slice(0, pane.held.length + 2), `12:00:0${pane.typed.length}`]);
+      pane.show();
+      const presses = pane.typed.length;
+      const { col, row } = pane.cursor;
+      pane.draw(around(pane.lines, presses), { col, row: row + down * presses });
     };
     await clear(pane, "one\ntwo");
     expect([pane.text, pressed(pane)]).toEqual(["", ["C-u", "C-u", "BSpace", "C-u"]]);
