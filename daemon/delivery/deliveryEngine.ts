@@ -379,9 +379,8 @@ async function outcomeOf(
   try {
     return await run(work);
   } catch (error) {
-    const isCut = isCutShort(error);
-    if (isCut && toAppError(error).details?.["delivery"] === "indeterminate") progress.hasWritten = true;
-    if (isCut && progress.hasWritten) return resultOf(work, "indeterminate");
+    if (toAppError(error).details?.["delivery"] === "indeterminate") progress.hasWritten = true;
+    if (isCutShort(error) && progress.hasWritten) return resultOf(work, "indeterminate");
     throw error;
   } finally {
     if (attempt !== undefined) attempt.wrote.value = progress.hasWritten;

@@ -10,6 +10,8 @@ export const ECHO_WITHIN_MS = 3_000;
 export const ECHO_BYTES_PER_MS = 20;
 /** Least time between two captures of a screen that keeps changing: a frame comes in a few writes. */
 export const CAPTURE_INTERVAL_MS = 4;
+/** Programs draw 30 times a second at least: what is drawn in parts is whole after this. */
+export const FRAME_MS = 40;
 /** A program that is never quiet (spinners, clocks) is waited for no longer than this; the capture stays exact. */
 export const QUIET_WITHIN_MS = 1_000;
 /** The sign that a prompt was taken comes within tens of milliseconds; after this it is unconfirmed. */

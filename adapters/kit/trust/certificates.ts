@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { createDirectory, replacePrivate } from "../../../daemon/ops/privateFiles.ts";
+import { createDirectory, replacePrivate, unwritable } from "../../../daemon/ops/privateFiles.ts";
 import type { Log } from "../../../daemon/ops/log.ts";
 import type { Clock, Timer } from "../../../daemon/time/clock.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type UsablePair,
 } from "./certificateFiles.ts";
 import type { KeyPair } from "../listeners/boundedServer.ts";
-import { issueLeaf, makeAuthority } from "./localAuthority.ts";
+import { importSigningKey, issueLeaf, makeAuthority } from "./localAuthority.ts";
 import { hostname } from "node:os";
 
 /** Sources of a certificate, in order of precedence. */
@@ -115,7 +115,7 @@ async function leafOf(
   const kept = await keptLeaf(path, authority, nowUnixMs);
   if (kept !== undefined) return { ...kept, source, authorityPath: authority.certPath };
   const made = await issueLeaf(authority, nowUnixMs);
-  replacePrivate(path, made.key + made.cert);
+  writing(path, () => replacePrivate(path, made.key + made.cert));
   return { ...checkPair(made, { key: path, cert: path }, nowUnixMs), source, authorityPath: authority.certPath };
 }
 
@@ -170,7 +170,8 @@ async function ownAuthority(stateDir: string, nowUnixMs: number): Promise<Author
   if (present !== undefined) return present;
   const made = await makeAuthority(nowUnixMs, `tmuxwire local authority of ${hostname()}`);
   // If another daemon was faster, use its authority.
-  createDirectory(directory, { [KEY_FILE]: [made.key, 0o600], [CERT_FILE]: [made.cert, 0o644] });
+  const files = { [KEY_FILE]: [made.key, 0o600], [CERT_FILE]: [made.cert, 0o644] } as const;
+  writing(directory, () => createDirectory(directory, files));
   const stored = await readOwn(directory, nowUnixMs);
   if (stored === undefined) {
     throw unusable(`${directory} holds no complete authority`, "remove it, and a new one will be created");
@@ -189,5 +190,18 @@ async function readAuthority(directory: string, nowUnixMs: number): Promise<Auth
   const cert = await readIfPresent(paths.cert);
   const key = await readIfPresent(paths.key);
   if (cert === undefined || key === undefined) return undefined;
-  return { ...checkPair({ key, cert }, paths, nowUnixMs), certPath: paths.cert };
+  const pair = checkPair({ key, cert }, paths, nowUnixMs);
+  await importSigningKey(key).catch((error: unknown) => {
+    throw unusable(`${paths.key} is neither RSA nor ECDSA on a NIST curve`, "replace the authority", error);
+  });
+  return { ...pair, certPath: paths.cert };
+}
+
+/** @throws AppError CONFIGURATION_INVALID */
+function writing(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }

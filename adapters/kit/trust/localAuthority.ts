@@ -91,7 +91,7 @@ async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 /** Accepts any kind of key that mkcert makes: RSA, or ECDSA on a NIST curve. */
-async function importSigningKey(pem: string) {
+export async function importSigningKey(pem: string) {
   const key = createPrivateKey(pem);
   const curve = NIST_CURVES.get(key.asymmetricKeyDetails?.namedCurve ?? "");
   if (key.asymmetricKeyType !== "rsa" && curve === undefined) {

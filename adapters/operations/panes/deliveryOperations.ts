@@ -14,12 +14,13 @@ import { wholeMicros } from "../outputs.ts";
 export const DELIVERING = [
   "INVALID_ARGUMENT",
   "WRONG_STATE",
+  "INCONSISTENT_STATE",
   "ALREADY_EXISTS",
   "TIMEOUT",
   "RESOURCE_LIMIT",
   ...ON_TMUX,
 ] as const;
-export const PRESSING = ["WRONG_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as const;
+export const PRESSING = ["WRONG_STATE", "INCONSISTENT_STATE", "TIMEOUT", "RESOURCE_LIMIT", ...ON_TMUX] as const;
 
 export const deliveryOperations = {
   submit: operation({

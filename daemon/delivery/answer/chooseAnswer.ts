@@ -8,7 +8,7 @@ import type { SeenDialog } from "../../readiness/dialog.ts";
 import type { Profile } from "../../readiness/profile.ts";
 import type { Dialog } from "../../readiness/readiness.ts";
 import type { ChooseRequest, SubmitResult } from "../delivery.ts";
-import { DIALOG_STEP_MS, MAX_DIALOG_STEPS } from "../deliveryLimits.ts";
+import { DIALOG_STEP_MS, FRAME_MS, MAX_DIALOG_STEPS } from "../deliveryLimits.ts";
 import { redrawn } from "../prompt/clearBox.ts";
 import { DROPPED } from "../prompt/confirmTaken.ts";
 import { enterPrompt } from "../prompt/enterPrompt.ts";
@@ -109,15 +109,28 @@ async function answerPage(asking: Asking, page: Shown, indices: readonly number[
   const pressed = page.multi
     ? page.options.map(({ index }) => index).filter((index) => isChecked(page, index) !== wanted.includes(index))
     : wanted;
-  for (const index of pressed) await pressOption(asking, page, index);
-  if (page.multi) await pressOn(asking, page, ["Enter"]);
+  for (const index of pressed) {
+    const from = await pressOption(asking, page, index);
+    if (page.options[index]?.checked !== undefined) {
+      const isSwitched = (now: Shown): boolean => isChecked(now, index) === wanted.includes(index);
+      await untilShown(asking, page, isSwitched, from, "the option was not switched");
+    } else if (page.multi) await redrawn(watch, from, asking.profile);
+  }
+  if (page.multi) {
+    const isAsWanted = ({ options }: Shown): boolean =>
+      options.every(({ index, checked = wanted.includes(index) }) => checked === wanted.includes(index));
+    await pressOn(asking, page, ["Enter"], isAsWanted);
+  }
   return changed(asking, page);
 }
 
 const isChecked = ({ options }: Shown, index: number): boolean => options[index]?.checked === true;
 
-/** Walks to an option and presses what chooses it (or, where several may be chosen, switches it). */
-async function pressOption(asking: Asking, page: Shown, index: number): Promise<void> {
+/**
+ * Walks to an option and presses what chooses it (or, where several may be chosen, switches it). Returns the output after
+ * which that shows.
+ */
+async function pressOption(asking: Asking, page: Shown, index: number): Promise<number> {
   const { work } = asking;
   const { watch } = work;
   for (let step = 0; step < MAX_DIALOG_STEPS; step += 1) {
@@ -131,28 +144,38 @@ async function pressOption(asking: Asking, page: Shown, index: number): Promise<
       });
     }
     const from = watch.source.outputSeq;
+    const leads = ({ options }: Shown): boolean => options[index]?.keys[0] === key;
     if (!ARROWS.has(key)) {
-      await pressOn(asking, page, keys, index);
-      if (page.multi) await redrawn(watch, from, asking.profile);
-      return;
+      await pressOn(asking, page, keys, leads);
+      return from;
     }
-    await pressOn(asking, page, [key], index);
-    await markMoved(asking, page, dialog.marked, from);
+    await pressOn(asking, page, [key], leads);
+    await untilShown(asking, page, ({ marked }) => marked !== dialog.marked, from, "the question's mark did not move");
   }
   throw wrongState(watch, "asking", "the question's mark could not be brought to the option", WRITTEN);
 }
 
 const ARROWS: ReadonlySet<string> = new Set(["Up", "Down", "Left", "Right"]);
 
-/** The keys, once, on a screen that shows this page and from which they still lead to the option. */
-async function pressOn(asking: Asking, page: Shown, keys: readonly string[], index?: number): Promise<void> {
+/** The keys, once, on a screen that shows this page, on which they still do what is wanted. */
+async function pressOn(
+  asking: Asking,
+  page: Shown,
+  keys: readonly string[],
+  isStill: (now: Shown) => boolean,
+): Promise<void> {
   const { work } = asking;
   const { watch, deadlineMs } = work;
   while (watch.clock.nowMs() < deadlineMs) {
     const { now, dialog } = await capturePage(asking, page);
-    const due = index === undefined ? keys : (dialog.options[index]?.keys ?? []);
-    if (due[0] !== keys[0])
-      throw wrongState(watch, "asking", "somebody else moved the question's mark", writtenBy(work));
+    if (!isStill(dialog)) {
+      throw wrongState(
+        watch,
+        "asking",
+        "somebody else moved the question's mark, or changed what is chosen",
+        writtenBy(work),
+      );
+    }
     const beforeWrite = (): void => {
       asking.keyRead.isPressed();
       if (ARROWS.has(keys[0]!)) noteWrite(work);
@@ -192,8 +215,14 @@ const isSame = (a: Shown, b: Shown): boolean =>
   a.options.length === b.options.length &&
   a.options.every((option, index) => option.label === b.options[index]?.label);
 
-/** @throws AppError WRONG_STATE when it does not move: pressing again could move it twice. */
-async function markMoved({ work, profile }: Asking, page: Shown, from: number | undefined, seq: number): Promise<void> {
+/** What the last key did. @throws AppError WRONG_STATE when it does not show: pressing again could do it twice. */
+async function untilShown(
+  { work, profile }: Asking,
+  page: Shown,
+  isIt: (now: Shown) => boolean,
+  seq: number,
+  otherwise: string,
+): Promise<void> {
   const { watch } = work;
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
   let capturedAt = seq;
@@ -202,13 +231,13 @@ async function markMoved({ work, profile }: Asking, page: Shown, from: number | 
     watch.requireThere();
     if (watch.source.outputSeq !== capturedAt) {
       const { capture, dialog } = await takeCapture(watch, profile);
-      if (dialog !== undefined && isSame(dialog, page) && dialog.marked !== from) return;
+      if (dialog !== undefined && isSame(dialog, page) && isIt(dialog)) return;
       capturedAt = capture.exact ? capture.position.outputSeq : -1;
     }
     if (watch.clock.nowMs() >= untilMs) break;
     await watch.next(version, untilMs);
   }
-  throw wrongState(watch, "asking", "the question's mark did not move; look at the pane", WRITTEN);
+  throw wrongState(watch, "asking", `${otherwise}; look at the pane`, WRITTEN);
 }
 
 async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCapture | undefined> {
@@ -216,13 +245,23 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
   const untilMs = watch.clock.nowMs() + DIALOG_STEP_MS;
   let capturedAt = -1;
   let bare: ScreenCapture | undefined;
+  let seen: ScreenCapture | undefined;
   for (;;) {
     const { version } = watch;
     if (watch.hasEnded || watch.isLost) return undefined;
     if (watch.source.outputSeq !== capturedAt) {
       const now = await captureIfThere(watch, profile);
       if (now === undefined) return undefined;
-      if (isAnother(now, page) && (goesOn(now) || watch.state.state === "busy")) return now;
+      if (isAnother(now, page) && goesOn(now)) {
+        // What looks like another question, or like none, may be this one, which is being drawn.
+        const isBack = now.dialog === undefined && now.box !== undefined;
+        const isWhole = isBack || (seen !== undefined && isSameOrNone(now.dialog, seen.dialog));
+        if (isWhole || watch.clock.nowMs() >= untilMs) return now;
+        seen = now;
+        await watch.until(watch.clock.nowMs() + FRAME_MS);
+        continue;
+      }
+      seen = undefined;
       bare = isAnother(now, page) ? now : undefined;
       capturedAt = now.capture.exact ? now.capture.position.outputSeq : -1;
     }
@@ -231,6 +270,9 @@ async function changed({ work, profile }: Asking, page: Shown): Promise<ScreenCa
     await watch.next(version, untilMs);
   }
 }
+
+const isSameOrNone = (a: Shown | undefined, b: Shown | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : isSame(a, b);
 
 const isAnother = ({ dialog }: ScreenCapture, page: Shown): boolean => dialog === undefined || !isSame(dialog, page);
 
@@ -255,8 +297,7 @@ async function answerFreely(asking: Asking, dialog: Shown, text: string): Promis
     throw wrongState(watch, "asking", "the question takes one of its options, no other text; choose an option");
   }
   requirePasteable(watch, profile, text);
-  const from = watch.source.outputSeq;
-  await pressOption(asking, dialog, otherIndex);
+  const from = await pressOption(asking, dialog, otherIndex);
   await redrawn(watch, from, profile, DIALOG_STEP_MS);
   await watch.readiness.probe();
   let within: string | undefined;

@@ -31,8 +31,9 @@ async function isAskedAgain(watch: PaneWatch, again: RegExp, deadlineMs: number)
     const { version } = watch;
     watch.requireThere();
     const { screen } = await takeCapture(watch, profile);
-    if (screen.lines.some((line) => again.test(line))) return true;
+    // A turn that has ended in the meantime leaves the hint in its last frame.
     if (watch.state.state !== "busy") return false;
+    if (screen.lines.some((line) => again.test(line))) return true;
     await watch.next(version, untilMs);
   }
   return true;

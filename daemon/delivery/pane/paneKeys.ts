@@ -4,6 +4,7 @@ import type { Capture, InputPart, InputReceipt, PaneCondition } from "../../tmux
 import { CAPTURE_INTERVAL_MS, WAITS_WITHIN_MS } from "../deliveryLimits.ts";
 import type { PaneReader } from "./paneReader.ts";
 import type { PaneWatch } from "./paneWatch.ts";
+import { withDetails } from "./wrongState.ts";
 
 export class PaneKeys {
   readonly #watch: PaneWatch;
@@ -46,7 +47,7 @@ export class PaneKeys {
 
   /**
    * Undefined when the screen, or tmux's word for who reads, has changed and nothing was typed.
-   * @throws AppError WRONG_STATE when another process reads
+   * @throws AppError WRONG_STATE when another process reads, INCONSISTENT_STATE when a part was typed
    */
   async #typeIf(
     parts: readonly InputPart[],
@@ -69,6 +70,12 @@ export class PaneKeys {
       return receipt;
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "INCONSISTENT_STATE") throw error;
+      if (error.details?.["delivery"] === "indeterminate") {
+        // The beginning of a long text was typed: the whole would follow it.
+        this.#reader.noteTyped();
+        await this.#reader.addressAgain();
+        throw withDetails(error, { textWritten: true });
+      }
       const reason = error.details?.["reason"];
       // Somebody has turned the pane's input off: another capture changes nothing.
       if (reason === "input_off") throw error;

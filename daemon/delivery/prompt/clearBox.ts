@@ -33,9 +33,7 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
     const typed = now.box?.typed;
     if (typed === "") return;
     if (only !== undefined) requireOnly(watch, profile, typed, { only, hasPressed: presses > 0 });
-    // Blanks show by the cursor alone, empty lines by the rows.
-    const { cursor, lines } = now.screen;
-    const shown = [`${cursor.row},${cursor.col}`, ...lines.slice(now.box?.row)].join("\n");
+    const shown = shownOf(now);
     if (before !== undefined) {
       const hasChanged = shown !== before;
       before = undefined;
@@ -51,7 +49,7 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
     presses += 1;
     await redrawn(watch, from, profile);
     // Without a box that can be read there is no telling what is left in it.
-    if (typed === undefined) return;
+    if (shown === undefined) return;
     before = shown;
   }
   if (watch.clock.nowMs() >= deadlineMs) throw new AppError("TIMEOUT", "the prompt box could not be emptied in time");
@@ -82,6 +80,15 @@ export async function clearNextRow(work: Work, profile: Profile, { capture }: Sc
 
 const isSameScreen = (one: Capture, other: Capture): boolean =>
   isDeepStrictEqual([one.cursor, one.lines], [other.cursor, other.lines]);
+
+/**
+ * What keys in the box can change: blanks show by the cursor alone, empty lines by the rows. What is written around the box,
+ * such as a clock, changes by itself.
+ */
+function shownOf({ box, screen: { cursor, lines } }: ScreenCapture): string | undefined {
+  if (box === undefined) return undefined;
+  return [`${cursor.row - box.row},${cursor.col}`, ...lines.slice(box.row, box.last + 1)].join("\n");
+}
 
 /** A person may type at any time: what they have typed stays. @throws AppError WRONG_STATE */
 function requireOnly(
@@ -117,24 +124,23 @@ export function requireNoQuestion(watch: PaneWatch, { dialog, profile }: ScreenC
   );
 }
 
-/** Whether the program drew something, and has come to rest since. */
+/** Until the program has drawn something and has come to rest since, or has drawn nothing in this time. */
 export async function redrawn(
   watch: PaneWatch,
   from: number,
   { submit }: Profile,
   withinMs = NOTHING_CAME_MS,
-): Promise<boolean> {
+): Promise<void> {
   const untilMs = watch.clock.nowMs() + withinMs;
   for (;;) {
     const { version } = watch;
     watch.requireThere();
     if (watch.source.outputSeq !== from) break;
-    if (watch.clock.nowMs() >= untilMs) return false;
+    if (watch.clock.nowMs() >= untilMs) return;
     await watch.next(version, untilMs);
   }
   const restMs = watch.clock.nowMs() + withinMs;
   while (watch.clock.nowMs() < Math.min(restMs, watch.lastOutputMs + submit.quietMs)) {
     await watch.until(Math.min(restMs, watch.lastOutputMs + submit.quietMs));
   }
-  return true;
 }

@@ -11,6 +11,7 @@ import {
   CONFIRM_WITHIN_MS,
   EMPTIED_WITHIN_MS,
   ENTER_RETRY_MS,
+  FRAME_MS,
   MAX_ENTER_PRESSES,
   SLOW_STAYS_MS,
   STAYS_MS,
@@ -58,6 +59,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
   // Anything else is busy because our text hides its prompt.
   const taken = wasBusy && profile.kind === "agent" ? "queued" : "submitted";
   const mayBeLost = profile.submit.mayLose && !wasBusy;
+  const isAsking = (): boolean => watch.state.state === "asking";
   let presses = 1;
   let capturedAt = -1;
   let last: Verdict = "unclear";
@@ -107,7 +109,7 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
         continue;
       }
       if ((last === "screen" && !mayBeLost) || last === "output") return taking(work, entered, taken, last);
-      if (last === "missed" && nowMs >= retryMs && watch.state.state !== "asking") {
+      if (last === "missed" && nowMs >= retryMs && !isAsking()) {
         if (await work.keys.press(["Enter"], now.capture, () => enterRead.isPressed())) {
           presses += 1;
           work.progress.enterPresses += 1;
@@ -123,12 +125,9 @@ export async function confirmTaken(work: Work, entered: Entered): Promise<Submit
       if (last === "waiting") return resultOf(work, "queued", "screen");
       return resultOf(work, "echoed_unconfirmed", undefined, detailsOf(entered, shown));
     }
-    await watch.next(version, Math.min(last === "missed" ? retryMs : Infinity, giveUpMs));
+    await watch.next(version, Math.min(last === "missed" && !isAsking() ? retryMs : Infinity, giveUpMs));
   }
 }
-
-/** Programs draw 30 times a second at least. */
-const FRAME_MS = 40;
 
 /**
  * The screen shows that the prompt was taken. An agent that exits shows much the same, so it must also be seen to go on. One
@@ -199,16 +198,16 @@ const hasWorked = ({ kind }: Profile, atEnter: Readiness, now: Readiness): boole
     (kind !== "agent" || now.source !== "screen"));
 
 /**
- * `missed`: the text is still where it was. `boxed`: elsewhere in the box. `emptied`: no longer in the box. `waiting`: shown
- * as a prompt that the program will take later. `unclear`: cannot tell.
+ * `missed`: the text is still where it was. `boxed`: elsewhere in the box, or in the field of a dialog. `emptied`: no longer in
+ * the box. `waiting`: shown as a prompt that the program will take later. `unclear`: cannot tell.
  */
 type Verdict = "screen" | "output" | "missed" | "boxed" | "emptied" | "waiting" | "unclear";
 
 function verdict({ profile, probe, before, place, within }: Entered, now: ScreenCapture): Verdict {
   const { screen, dialog, box } = now;
   if (within !== undefined) {
-    const isOpen = dialog?.text === within && isStillAt(probe, place, screen);
-    return isOpen || !goesOn(now) ? "unclear" : "screen";
+    if (dialog?.text === within && isStillAt(probe, place, screen)) return "boxed";
+    return goesOn(now) ? "screen" : "unclear";
   }
   const isThere = isStillAt(probe, place, screen);
   const isAgent = profile.kind === "agent";

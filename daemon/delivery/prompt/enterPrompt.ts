@@ -59,7 +59,7 @@ async function seeEcho(work: Work, pasted: Pasted, probe: EchoProbe): Promise<Ec
   const { text, before, profile } = pasted;
   const withinMs = ECHO_WITHIN_MS + Buffer.byteLength(text) / ECHO_BYTES_PER_MS;
   const untilMs = Math.min(work.deadlineMs, watch.clock.nowMs() + withinMs);
-  const from = work.progress.position?.outputSeq ?? watch.source.outputSeq;
+  const from = before.capture.position.outputSeq;
   let capturedAt = from;
   for (;;) {
     const { version } = watch;
@@ -93,7 +93,7 @@ async function pressEnter(
 ): Promise<Pick<Entered, "place" | "atEnter" | "enterRead"> | undefined> {
   const { watch, deadlineMs } = work;
   const { profile, probe, pastedMs, readyMs } = seen;
-  let missing = 0;
+  let missingMs: number | undefined;
   while (watch.clock.nowMs() < deadlineMs) {
     const { quietMs } = profile.submit;
     await untilQuiet(watch, pastedMs, readyMs, profile.kind === "agent" ? Math.max(quietMs, FRAME_MS) : quietMs);
@@ -102,20 +102,18 @@ async function pressEnter(
     const now = await takeCapture(watch, profile);
     requireNoDialog(work, now, seen);
     const place = relocate(probe, seen.seen, now.screen);
-    if (place === undefined) {
+    const isOther = place !== undefined && seen.within === undefined && !holdsOnly(now, probe, seen.text, place);
+    if (place === undefined || isOther) {
       // A frame that is being drawn lacks it for a moment.
-      if ((missing += 1) > MAX_CAPTURES_WITHOUT) return undefined;
-      await watch.next(version, watch.clock.nowMs() + MISSING_MS);
-      continue;
-    }
-    if (seen.within === undefined && !holdsOnly(now, probe, seen.text, place)) {
-      if ((missing += 1) > MAX_CAPTURES_WITHOUT) {
-        if (now.box?.typed === "") return undefined;
+      missingMs ??= watch.clock.nowMs();
+      if (watch.clock.nowMs() >= missingMs + MISSING_WITHIN_MS) {
+        if (place === undefined || now.box?.typed === "") return undefined;
         throw boxChanged(watch, now.box?.typed ?? "");
       }
-      await watch.next(version, watch.clock.nowMs() + MISSING_MS);
+      await watch.next(version, missingMs + MISSING_WITHIN_MS);
       continue;
     }
+    missingMs = undefined;
     const atEnter = watch.state;
     const enterRead = new EnterRead(work.reader);
     const beforeWrite = (): void => {
@@ -140,8 +138,8 @@ const boxChanged = (watch: PaneWatch, typed: string): AppError =>
     { reason: "box_changed", box: clip(typed, MAX_BOX_CHARS), textWritten: true, enterPresses: 0 },
   );
 
-const MAX_CAPTURES_WITHOUT = 3;
-const MISSING_MS = 200;
+/** What takes longer is no frame, on a busy machine either. */
+const MISSING_WITHIN_MS = 600;
 
 /**
  * Ink draws at most every 32 ms and tells its title at once (docs/agentFacts.md 12): an agent that has been quiet for less

@@ -68,7 +68,7 @@ async function untilDrawn(
     const { state } = watch.state;
     const isStarting = state === "starting" || (state === "unknown" && maySoonBeKnown());
     if (!isStarting || watch.clock.nowMs() >= deadlineMs) return;
-    await watch.next(version, deadlineMs);
+    await watch.next(version, Math.min(watch.clock.nowMs() + NEW_AGAIN_MS, deadlineMs));
     watch.requireThere();
     reader.requireReading();
   }

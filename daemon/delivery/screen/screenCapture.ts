@@ -23,6 +23,8 @@ export interface ScreenCapture {
 interface Box {
   /** Its first row on the screen. */
   readonly row: number;
+  /** Its last one with text. */
+  readonly last: number;
   /** What somebody has typed into it, without the program's hints. Foreign text. */
   readonly typed: string;
 }
@@ -60,17 +62,13 @@ export function judge(capture: Capture, profile: Profile): ScreenCapture {
   const { stamp } = profile.screen;
   const lines = all.rows.map(({ text }) => (stamp === undefined ? text : text.replace(stamp, "")));
   const above = all.rows.length - bottom.rows.length;
+  const [row, last] = [above + (box?.first ?? 0), above + (box?.last ?? 0)];
   return {
     capture,
     profile,
     screen: { lines, cursor: capture.cursor },
     dialog: reading.state === "asking" ? reading.dialog : undefined,
     box:
-      box === undefined
-        ? undefined
-        : {
-            row: above + box.first,
-            typed: typedText(profile, all.rows, { ...box, first: above + box.first, last: above + box.last }),
-          },
+      box === undefined ? undefined : { row, last, typed: typedText(profile, all.rows, { ...box, first: row, last }) },
   };
 }

@@ -5,6 +5,7 @@ import type { SubmitRequest } from "../../../../daemon/delivery/delivery.ts";
 import { MAX_DELIVERIES_WAITING } from "../../../../daemon/delivery/deliveryLimits.ts";
 import { EndSigns } from "../../../../daemon/panes/endSigns.ts";
 import { AppError } from "../../../../protocol/errors.ts";
+import { inFront } from "../../../support/agents/boxPane.ts";
 import { FakePane, type Typed } from "../../../support/agents/fakePane.ts";
 
 const RULE = "─".repeat(40);
@@ -148,6 +149,8 @@ describe("Enter", () => {
     );
     expect(await work).toMatchObject({ outcome: "indeterminate", enterPresses: 0 });
     expect(enters(pane)).toEqual([]);
+    // It is looked at when it draws.
+    expect(pane.captures).toBeLessThan(10);
   });
 
   test.each([10, 60])("counts for nothing when the text is in the box again after %i ms", async (afterMs) => {
@@ -247,6 +250,16 @@ describe("a text", () => {
     expect(enters(pane)[0]!.atMs).toBeGreaterThanOrEqual(150);
   });
 
+  test("that is away for a moment in a program that is never quiet is entered", async () => {
+    const pane = claude();
+    const work = pane.during(deliver(pane).work, (nowMs) => {
+      if (nowMs < 1_150) pane.say(".");
+      if (nowMs === 990) shows(pane, "");
+      if (nowMs === 1_100) shows(pane, "fix it");
+    });
+    expect(await work).toMatchObject(seen);
+  });
+
   test("waits for the gap that the caller gives, and from its echo for half of it", async () => {
     const pane = claude();
     await pane.during(deliver(pane, { gapMs: 300 }).work);
@@ -293,6 +306,21 @@ describe("nothing is typed", () => {
     plain.become("unknown");
     await plain.during(deliver(plain).work);
     expect(plain.typed.length).toBeGreaterThan(0);
+  });
+
+  test("to an agent whose screen shows nothing known, once it is too old to be starting still", async () => {
+    const pane = claude();
+    inFront(pane, "claude", String(Math.floor(process.uptime() * 100)));
+    const { processes } = pane.server;
+    const statNow = processes.statNow.bind(processes);
+    // By which the system's clock of starts goes on as the pane's does: the program is ten seconds old.
+    const own = (): object => ({ start: String(1_000 + pane.clock.nowMs() / 10) });
+    Object.assign(processes, { statNow: (pid: number) => (pid === process.pid ? own() : statNow(pid)) });
+    pane.become("unknown");
+    const work = pane.during(deliver(pane, { timeoutMs: 60_000 }).work);
+    await expect(work).rejects.toMatchObject({ code: "WRONG_STATE", details: { reason: "screen_unknown" } });
+    expect(pane.clock.nowMs()).toBeGreaterThan(9_000);
+    expect(pane.clock.nowMs()).toBeLessThan(12_000);
   });
 
   test("while it is busy and does not queue, though the caller would", async () => {
@@ -544,6 +572,18 @@ describe("a delivery with an idempotency key", () => {
     const before = pane.typed.length;
     expect(await pane.during(delivery.submit(request))).toMatchObject({ outcome: "indeterminate", repeated: true });
     expect(pane.typed).toHaveLength(before);
+  });
+
+  test("of which only the beginning was typed, because tmux had another word for the program, types nothing again", async () => {
+    const pane = claude();
+    pane.answer = () => {
+      throw new AppError("INCONSISTENT_STATE", "changed", { details: { delivery: "indeterminate" } });
+    };
+    const { delivery, request, work } = deliver(pane, { idempotencyKey });
+    const details = { textWritten: true, delivery: "indeterminate" };
+    await expect(pane.during(work)).rejects.toMatchObject({ code: "INCONSISTENT_STATE", details });
+    await expect(delivery.submit(request)).rejects.toMatchObject({ details: { ...details, repeated: true } });
+    expect(pane.typed).toHaveLength(1);
   });
 
   test("whose connection is lost before the text was written is tried again", async () => {

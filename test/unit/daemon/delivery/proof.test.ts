@@ -300,6 +300,13 @@ describe("taken, or not", () => {
     if (expected === failed) expect(pane.clock.nowMs() - pane.enters[0]!.atMs).toBeLessThan(100);
   });
 
+  test("an agent that asks, with the text in its box, is looked at when it draws", async () => {
+    const pane = new BoxPane("claude");
+    pane.enter = (text) => (inBox(pane, text), pane.become("asking"));
+    expect(await pane.during(submit(pane))).toMatchObject(unknown);
+    expect(pane.captures).toBeLessThan(10);
+  });
+
   test("an error beside the text in its box may be another's: Enter is pressed again", async () => {
     const pane = new BoxPane("claude");
     pane.enter = (text) => (inBox(pane, text), pane.enters.length === 1 && void error(pane, text));
@@ -380,10 +387,13 @@ describe("taken, or not", () => {
     ["does nothing", nothing, { ...unknown, enterPresses: 3 }],
   ])("a program that is no agent has taken a line when it %s", async (_what, enter, expected) => {
     const pane = new FakePane("generic");
+    pane.say("\u001b[?2004l");
     pane.draw(["> "], { col: 2, row: 0 });
     pane.answer = ({ paste }) =>
       paste === undefined ? enter(pane) : pane.draw([`> ${paste}`], { col: 2 + paste.length, row: 0 });
     expect(await pane.during(submit(pane))).toMatchObject(expected);
+    // Whether it takes pastes in brackets does not matter for one line.
+    expect(pane.typed[0]!.atMs).toBeLessThan(100);
     const tookMs = pane.clock.nowMs() - pane.typed[1]!.atMs;
     expect(tookMs < 100, `${tookMs} ms`).toBe(enter !== nothing);
   });
@@ -535,6 +545,20 @@ describe("a box with somebody's text in it", () => {
     plain.draw(["> "], { col: 2, row: 0 });
     await plain.during(submit(plain, { clearFirst: true }));
     expect(plain.typed.map(({ paste, keys }) => paste ?? keys?.[0])).toEqual(["C-u", "fix it"]);
+  });
+
+  test("is emptied first, and what is drawn again by that is no echo", async () => {
+    const pane = new BoxPane("claude", { above: ["> fix it"], box: "fix it" });
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed.paste !== undefined) return void pane.clock.callAt(typed.atMs + 700, () => answer(typed));
+      if (typed.keys?.[0] === "C-u") pane.say("> fix it");
+      answer(typed);
+    };
+    expect(await pane.during(submit(pane, { clearFirst: true }))).toMatchObject({
+      outcome: "submitted",
+      enterPresses: 1,
+    });
   });
 
   test("that the keys do not empty takes nothing", async () => {

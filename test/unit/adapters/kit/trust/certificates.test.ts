@@ -30,13 +30,9 @@ beforeEach(() => {
   };
 });
 
-function writePair(
-  directory: string,
-  pair: Pick<KeyPair, "key"> & Partial<KeyPair>,
-  names: { key: string; cert: string },
-): void {
+function writePair(directory: string, pair: Partial<KeyPair>, names: { key: string; cert: string }): void {
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, names.key), pair.key, { mode: 0o600 });
+  if (pair.key !== undefined) writeFileSync(join(directory, names.key), pair.key, { mode: 0o600 });
   if (pair.cert !== undefined) writeFileSync(join(directory, names.cert), pair.cert);
 }
 
@@ -63,8 +59,10 @@ async function authorityOf(kind: string): Promise<KeyPair> {
           modulusLength: 2_048,
           publicExponent: Uint8Array.of(1, 0, 1),
         }
-      : { name: "ECDSA", namedCurve: kind, hash: "SHA-384" };
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+      : kind === "Ed25519"
+        ? { name: kind }
+        : { name: "ECDSA", namedCurve: kind, hash: "SHA-384" };
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as webcrypto.CryptoKeyPair;
   const notAfter = new Date(NOW + 1_000 * DAY);
   const made = await x509.X509CertificateGenerator.createSelfSigned({ notAfter, signingAlgorithm: algorithm, keys });
   const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
@@ -116,14 +114,19 @@ describe("the order of certificates", () => {
     await expect(issueLeaf({ key, cert }, NOW)).rejects.toThrow(/must be RSA or ECDSA/);
   });
 
-  test.each<[string, () => void]>([
+  test.each<[string, () => unknown]>([
+    [
+      "mkcert's key is of another kind",
+      async () => writePair(config.mkcertRoot, await authorityOf("Ed25519"), AUTHORITY_NAMES),
+    ],
     ["mkcert's key is missing", () => rmSync(join(config.mkcertRoot, "rootCA-key.pem"))],
     ["mkcert's files are rubbish", () => writeFileSync(join(config.mkcertRoot, "rootCA.pem"), "rubbish")],
     ["the bridge has a key alone", () => writePair(config.bridgeDir, { key: "" }, PLAIN_NAMES)],
+    ["the bridge has a certificate alone", () => writePair(config.bridgeDir, { cert: "" }, PLAIN_NAMES)],
     ["the bridge's directory is a file", () => writeFileSync(config.bridgeDir, "")],
   ])("passed over: %s", async (why, spoil) => {
     writePair(config.mkcertRoot, await makeAuthority(NOW, "mkcert"), AUTHORITY_NAMES);
-    spoil();
+    await spoil();
     expect((await resolveCertificate(config, NOW)).source).toBe(why.startsWith("mkcert") ? "own" : "mkcert");
   });
 
@@ -135,6 +138,8 @@ describe("the order of certificates", () => {
     expect(leaf.checkIssued(authority) && leaf.verify(authority.publicKey)).toBe(true);
     expect(leaf.subjectAltName).toBe("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
     expect(leaf.ca).toBe(false);
+    // Its basic constraints name no authority: that is read only where the key usage would allow one.
+    expect(leaf.raw.toString("hex")).toContain("0603551d130101ff04023000");
     expect(authority.ca).toBe(true);
     for (const { validFrom, serialNumber } of [leaf, authority]) {
       expect(Date.parse(validFrom)).toBe(NOW - 3_600_000);
@@ -168,9 +173,18 @@ describe("what we keep", () => {
     await expect(resolveCertificate(below, NOW)).rejects.toThrow(/cannot create .*certs \(ENOTDIR\): make its parent/);
   });
 
-  test("half an authority is not completed", async () => {
+  test("what cannot be written is named", async () => {
+    mkdirSync(config.stateDir, { recursive: true });
+    writeFileSync(join(config.stateDir, "authority"), "");
+    await expect(resolveCertificate(config, NOW)).rejects.toMatchObject({
+      code: "CONFIGURATION_INVALID",
+      message: expect.stringMatching(/^cannot write .*authority \(ENOTDIR\)/) as string,
+    });
+  });
+
+  test.each(["rootCA-key.pem", "rootCA.pem"])("an authority without %s is not completed", async (name) => {
     await resolveCertificate(config, NOW);
-    rmSync(join(config.stateDir, "authority", "rootCA-key.pem"));
+    rmSync(join(config.stateDir, "authority", name));
     await expect(resolveCertificate(config, NOW)).rejects.toThrow(/authority holds no complete authority: remove it/);
   });
 
@@ -268,12 +282,13 @@ describe("keepCertificateFresh", () => {
     const current = await resolveCertificate(config, NOW);
     const replaced: KeyPair[] = [];
     let onReplace: (() => void) | undefined;
+    const info = vi.fn<(event: string, fields?: object) => void>();
     const stop = keepCertificateFresh({
       config,
       current,
       clock,
       nowUnixMs: () => nowUnixMs,
-      log: silentLog,
+      log: { ...silentLog, info },
       replace: (pair) => {
         replaced.push(pair);
         onReplace?.();
@@ -288,6 +303,8 @@ describe("keepCertificateFresh", () => {
     expect(replaced).toHaveLength(1);
     expect(replaced[0]?.cert).toBe((await resolveCertificate(config, nowUnixMs)).cert);
     await expect.poll(() => clock.pendingTimers).toBe(1);
+    const notAfter = new Date(NOW + (380 + 397) * DAY).toISOString();
+    expect(info.mock.calls).toEqual([["tls.certificate.replaced", { source: "own", notAfter }]]);
     stop();
     expect(clock.pendingTimers).toBe(0);
   });
@@ -304,7 +321,9 @@ describe("keepCertificateFresh", () => {
     let checks = 0;
     const nowUnixMs = (): number => ((checks += 1), NOW);
     const stop = keepCertificateFresh({ config, current, clock, nowUnixMs, log: silentLog, replace });
-    clock.advanceMs(CERTIFICATE_CHECK_MS);
+    clock.advanceMs(CERTIFICATE_CHECK_MS - 1);
+    expect(checks).toBe(0);
+    clock.advanceMs(1);
     if (isStopped) stop();
     if (!isStopped) await expect.poll(() => clock.pendingTimers).toBe(1);
     // As long as a check takes.

@@ -77,9 +77,13 @@ function choose(pane: FakePane, answer: DialogAnswer, more: Partial<ChooseReques
 const pressed = ({ typed }: FakePane): readonly string[] => typed.flatMap(({ keys = [] }) => keys.join("+"));
 
 /** The pane shows something else by the time it is looked at. */
-function chooseLater(pane: FakePane, lines: readonly string[], everyMs?: (nowMs: number) => void) {
+function chooseLater(
+  pane: FakePane,
+  lines: readonly string[],
+  everyMs?: (nowMs: number) => void,
+  answer: DialogAnswer = { kind: "option", index: 2 },
+) {
   const delivery = engineAsked(pane);
-  const answer = { kind: "option", index: 2 } as const;
   const work = delivery.choose({ server: pane.server, pane: pane.pane, answer });
   pane.draw(lines);
   return pane.during(work, everyMs);
@@ -109,6 +113,44 @@ describe("a list", () => {
     await choose(pane, { kind: "multi", answers: [[0, 2]] });
     expect(pressed(pane)).toEqual(["Space", "Down", "Space", "Enter"]);
     expect([...checked].sort((a, b) => a - b)).toEqual([0, 2]);
+  });
+});
+
+describe("a tick", () => {
+  const first = { kind: "multi", answers: [[0]] } as const;
+  /** @param tick is called instead of the menu's own answer to Space */
+  function tickPane(checked: Set<number>, tick: (pane: FakePane, tick: () => void) => unknown) {
+    const pane = menuPane({ mark: 0, checked });
+    const { answer } = pane;
+    pane.answer = (typed) => (typed.keys?.[0] === "Space" ? void tick(pane, () => answer(typed)) : answer(typed));
+    return pane;
+  }
+
+  test("is on the screen before Enter is pressed", async () => {
+    const pane = tickPane(new Set(), ({ clock }, tick) => clock.callAt(clock.nowMs() + 300, tick));
+    expect(await choose(pane, first)).toMatchObject({ outcome: "submitted" });
+    expect(pane.typed.map(({ keys, atMs }) => [keys?.[0], atMs >= 300])).toEqual([
+      ["Space", false],
+      ["Enter", true],
+    ]);
+  });
+
+  test.each<[string, (pane: FakePane, tick: () => void, checked: Set<number>) => unknown, RegExp]>([
+    ["does not come", (pane) => pane.say("."), /option was not switched; look/],
+    [
+      "comes with one of somebody else's",
+      (_pane, tick, checked) => (checked.add(2), tick()),
+      /somebody else .* chosen/,
+    ],
+  ])("that %s is not entered", async (_what, tick, message) => {
+    const checked = new Set<number>();
+    const pane = tickPane(checked, (own, itself) => tick(own, itself, checked));
+    await expect(choose(pane, first)).rejects.toMatchObject({
+      code: "WRONG_STATE",
+      message: expect.stringMatching(message) as string,
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toEqual(["Space"]);
   });
 });
 
@@ -173,15 +215,19 @@ describe("no key is pressed", () => {
     expect(pane.typed).toEqual([]);
   });
 
-  test("while the mark's step is not drawn whole", async () => {
+  test.each<[string, (lines: readonly string[]) => readonly string[]]>([
+    ["whole", () => ["Which library"]],
+    ["at once", (before) => before],
+  ])("while the mark's step is not drawn %s", async (_what, drawn) => {
     const menu = { mark: 0 };
     const pane = menuPane(menu);
     const { answer } = pane;
     pane.answer = (typed) => {
+      const before = pane.lines;
       answer(typed);
       if (typed.keys?.[0] !== "Down") return;
       const whole = pane.lines;
-      pane.draw(["Which library"]);
+      pane.draw(drawn(before));
       pane.clock.callAt(pane.clock.nowMs() + 300, () => pane.draw(whole));
     };
     expect(await choose(pane, { kind: "option", index: 2 })).toMatchObject({ outcome: "submitted", firstByteMs: 4 });
@@ -213,6 +259,25 @@ describe("no key is pressed", () => {
     expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("kept changing") as string });
     expect(error).not.toMatchObject({ details: { textWritten: true } });
     expect(pane.typed).toEqual([]);
+  });
+
+  test("while it keeps changing after the first, which is said to be written", async () => {
+    const pane = menuPane();
+    pane.afterCapture = () => pressed(pane).length === 1 && pane.say(".");
+    await expect(choose(pane, { kind: "option", index: 2 }, { timeoutMs: 500 })).rejects.toMatchObject({
+      code: "TIMEOUT",
+      details: { textWritten: true },
+    });
+    expect(pressed(pane)).toEqual(["Down"]);
+  });
+
+  test("where the mark is not shown any more", async () => {
+    const labels = ["1. [ ] React", "2. [ ] Preact"];
+    const work = chooseLater(menuPane({ mark: 0, labels }), rows({ mark: -1, labels }), undefined, {
+      kind: "multi",
+      answers: [[1]],
+    });
+    await expect(work).rejects.toMatchObject({ details: { reason: "question_unreadable" } });
   });
 
   test("more often than any question has options, by a mark that goes to and fro", async () => {
@@ -306,6 +371,13 @@ describe("questions one after the other", () => {
       ["Down", "Enter", "Down", "Enter"],
       { outcome: "submitted", enterPresses: 2 },
     ],
+    [
+      "the last of which stays leave it open",
+      [second, second],
+      2,
+      ["Down", "Enter", "Down", "Enter"],
+      { outcome: "echoed_unconfirmed", enterPresses: 2 },
+    ],
   ])("%s", async (_what, next, pages, keys, expected) => {
     const menu: Menu = { mark: 0 };
     const left = [...next];
@@ -379,6 +451,16 @@ describe("another text", () => {
       { outcome: "echoed_unconfirmed", enterPresses: 2 },
     ],
     [
+      "is typed into a field that does nothing but draw its cursor elsewhere for a moment",
+      inField,
+      (pane) => {
+        const { lines, cursor } = pane;
+        pane.draw(lines, { col: 0, row: 0 });
+        pane.clock.callAt(pane.clock.nowMs() + 30, () => pane.draw(lines, cursor));
+      },
+      { outcome: "echoed_unconfirmed", enterPresses: 2 },
+    ],
+    [
       "is typed into a field of a program that shows nothing then",
       inField,
       (pane) => pane.draw(["●"], { col: 2, row: 1 }),
@@ -411,6 +493,18 @@ describe("another text", () => {
     expect(written(pane)).toEqual(walk.slice(0, 4));
   });
 
+  test("is typed once the key that asks for it shows its effect", async () => {
+    const pane = openingPane(inField, () => undefined);
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      if (typed.keys?.[0] !== "Enter" || pane.typed.length > 4) return answer(typed);
+      pane.clock.callAt(pane.clock.nowMs() + 500, () => answer(typed));
+    };
+    await choose(pane, other);
+    expect(written(pane)).toEqual(walk);
+    expect(pane.typed[4]!.atMs - pane.typed[3]!.atMs).toBeGreaterThanOrEqual(500);
+  });
+
   test("is not taken by a question that has no place for it", async () => {
     const pane = menuPane({ mark: 0, labels: ["Yes", "No"] });
     await expect(choose(pane, other)).rejects.toMatchObject({
@@ -437,7 +531,25 @@ describe("after the last key", () => {
     ],
     ["a question that stays leaves it open", () => undefined, unknown, 1_000],
     ["the box is one", (pane) => pane.draw(box("")), taken, 100],
-    ["another question is one", (pane) => pane.draw(rows({ mark: 0, question: "And?" })), taken, 100],
+    ["another question is one", (pane) => pane.draw(rows({ mark: 0, question: "And?" })), taken, 140],
+    [
+      "a part of it that is being drawn leaves it open",
+      (pane, show) => (
+        pane.draw(rows({ mark: 0, labels: LABELS.slice(0, 2) })),
+        pane.clock.callAt(pane.clock.nowMs() + 20, show)
+      ),
+      unknown,
+      1_000,
+    ],
+    [
+      "a question that never holds still is one, after a while",
+      (pane) => {
+        pane.afterCapture = (count) => pane.draw(rows({ mark: 0, question: `And ${count}?` }));
+        pane.draw(rows({ mark: 0, question: "And?" }));
+      },
+      taken,
+      1_100,
+    ],
     ["an agent at work is one", (pane) => (pane.draw(["●"]), pane.become("busy")), taken, 100],
     [
       "an agent that is at work before its frame is",
@@ -494,9 +606,21 @@ describe("after the last key", () => {
     ],
     ["draws something else has", (pane) => pane.draw(["$ "]), taken],
     ["keeps its question has not", () => undefined, unknown],
-  ])("a program that is no agent and %s taken it", async (_what, entered, expected) => {
+    [
+      "keeps it, and draws it in parts, has not",
+      (pane, show) => (pane.draw([]), pane.clock.callAt(pane.clock.nowMs() + 20, show)),
+      unknown,
+    ],
+    [
+      "goes with its pane has",
+      (pane) => Object.assign(pane.server, { findPane: () => undefined }),
+      { outcome: "submitted", confirmedBy: "readiness" },
+    ],
+  ])("a program that is no agent and %s taken it", async (what, entered, expected) => {
     const pane = menuPane({ mark: 0 }, entered, "generic");
     expect(await choose(pane, answer)).toMatchObject(expected);
+    // Where the screen says so there is nothing to wait for.
+    expect(pane.clock.nowMs() < 100).toBe(!/keeps|goes/.test(what));
   });
 });
 

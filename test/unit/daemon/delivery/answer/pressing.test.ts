@@ -24,6 +24,8 @@ describe("a turn is stopped", () => {
       [0, 60],
     ],
     ["by the first one already", "opencode", stops, [0]],
+    ["by the first one, with its hint still drawn", "opencode", (pane) => (pane.draw([AGAIN]), stops(pane, 1)), [0]],
+    ["of a program that is no agent, whether it stops or not", "generic", () => undefined, [0]],
     [
       "by a second one that nothing asks for",
       "opencode",
@@ -112,5 +114,24 @@ describe("steps", () => {
     ]);
     await expect(pressed).rejects.toMatchObject({ code: "CONNECTION_LOST" });
     expect(written(lost)).toEqual(["a"]);
+  });
+
+  test("that are cut short after the first leave it open", async () => {
+    const pane = new FakePane("generic");
+    pane.answer = () => {
+      if (pane.typed.length === 2) throw new AppError("CONNECTION_LOST", "gone");
+    };
+    const pressed = press(pane, [
+      { kind: "key", key: "a" },
+      { kind: "key", key: "b" },
+    ]);
+    expect(await pressed).toMatchObject({ outcome: "indeterminate" });
+  });
+
+  test("of keys alone are typed for an agent that takes no paste", async () => {
+    const pane = new FakePane("claude");
+    pane.say("\u001b[?2004l.");
+    await press(pane, [{ kind: "key", key: "a" }]);
+    expect(written(pane)).toEqual(["a"]);
   });
 });

@@ -121,6 +121,11 @@ describe("an agent", () => {
     ["nobody", { before: [claude], now: [], isNamed: true }, NOBODY],
     ["the process that is asked for", { before: [claude], now: [claude], request: { process: claude } }, claude.pid],
     [
+      "one of several that is asked for",
+      { before: [claude], now: [claude, vim], request: { process: claude } },
+      claude.pid,
+    ],
+    [
       "another than the one that is asked for",
       { before: [claude], now: [claude], request: { process: reused } },
       /^a different program now/,
@@ -194,6 +199,8 @@ describe("what is typed", () => {
     const addressee = await toClaude(world);
     await addressee.type(world.server, pane, []);
     await addressee.whateverItsName().type(world.server, pane, []);
+    world.stats.delete(claude.pid);
+    expect(await failure(addressee.type(world.server, pane, []))).toEqual(changed());
     const nameless = new World(front([claude]));
     await (await toClaude(nameless)).type(nameless.server, pane, []);
     expect([...world.typed, ...nameless.typed].map(({ onlyIf }) => onlyIf)).toEqual([
@@ -257,5 +264,7 @@ describe("what is typed", () => {
     world.stats.set(PANE_PID, { ...world.stats.get(PANE_PID), foregroundGroup: 1 });
     expect(await failure(typeFor(world.server, pane, claudes, [], { isLate: true }))).toEqual({});
     expect(world.typed).toHaveLength(1);
+    const editing = new World(front([vim]));
+    expect(await failure(typeFor(editing.server, pane, profileNamed("generic"), [], { isLate: true }))).toEqual({});
   });
 });

@@ -78,6 +78,34 @@ describe("a box is emptied", () => {
     expect([pane.text, pressed(pane)]).toEqual(["", keys]);
   });
 
+  test.each<[string, (rows: readonly string[], presses: number) => readonly string[], number]>([
+    ["above a clock that goes on", (rows, presses) => [...rows, `12:00:0${presses}`], 0],
+    ["below lines that come", (rows, presses) => [...Array.from({ length: presses }, () => "● more"), ...rows], 1],
+  ])("of several lines, %s meanwhile", async (_what, around, down) => {
+    const pane = new Editor("one\ntwo");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      answer(typed);
+      pane.show();
+      const presses = pane.typed.length;
+      const { col, row } = pane.cursor;
+      pane.draw(around(pane.lines, presses), { col, row: row + down * presses });
+    };
+    await clear(pane, "one\ntwo");
+    expect([pane.text, pressed(pane)]).toEqual(["", ["C-u", "C-u", "BSpace", "C-u"]]);
+  });
+
+  test("of a line that is drawn in two writes", async () => {
+    const pane = new Editor("one");
+    const { answer } = pane;
+    pane.answer = (typed) => {
+      pane.say(".");
+      pane.clock.callAt(typed.atMs + 20, () => answer(typed));
+    };
+    await clear(pane, "one");
+    expect(pressed(pane)).toEqual(["C-u"]);
+  });
+
   test("by so many keys at most, of a program that puts back what they take", async () => {
     const pane = new Editor("one");
     pane.answer = () => {
