@@ -191,7 +191,7 @@ test.concurrent.each(EDITED)(
     using shell = await line(command, signOf(name));
     await shell.submit(String.raw`seq 20; printf '\033[5;1H'`);
     await seen(async () => (await shell.cursorRow()) === 4);
-  await shell.back();
+    await shell.back();
     await expect(shell.submit("touch ours")).resolves.toMatchObject({ outcome: "submitted" });
     await seen(() => shell.there("ours"));
   },
