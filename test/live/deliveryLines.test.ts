@@ -26,10 +26,15 @@ interface At {
   readonly files?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly cols?: number;
+  readonly rows?: number;
 }
 
 /** @param shown what its first prompt ends with */
-async function line(command: readonly string[], shown: string, { files = {}, environment = {}, cols = 80 }: At = {}) {
+async function line(
+  command: readonly string[],
+  shown: string,
+  { files = {}, environment = {}, cols = 80, rows = 24 }: At = {},
+) {
   const { server } = fixture;
   const home = mkdtempSync(join(tmpdir(), "tmuxwire-line-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text);
@@ -38,7 +43,7 @@ async function line(command: readonly string[], shown: string, { files = {}, env
     name: `line${sessions}`,
     command,
     cols,
-    rows: 24,
+    rows,
     cwd: home,
     environment: { HOME: home, ZDOTDIR: home, ...environment },
   });
@@ -169,6 +174,21 @@ describe.concurrent.each(EDITED)("$name: a line of several lines that is cleared
 });
 
 test.concurrent.each([
+  [40, { outcome: "submitted" }, []],
+  [45, NOT_EMPTY, ["a"]],
+])("zsh: of a line of %i lines no more than 41 are cleared", async (count, outcome, files) => {
+  using shell = await line(["zsh"], "here", { ...ZSHRC("PROMPT='here '"), rows: 60 });
+  await shell.several(["touch a", ...Array.from({ length: count - 1 }, () => "true")]);
+  expect(await shell.submit("touch ours", { clearFirst: true }).catch((error: unknown) => error)).toMatchObject(
+    outcome,
+  );
+  await shell.input("\r");
+  await seen(() => shell.there(files[0] ?? "ours"));
+  await shell.back();
+  expect(["a", "ours"].filter(shell.there)).toEqual(files.length === 0 ? ["ours"] : files);
+});
+
+test.concurrent.each([
   ["bash", ["bash", "--rcfile", ".bashrc"], { files: { ".bashrc": "set -o vi; PS1='here '" } }],
   ["zsh", ["zsh"], { files: { ".zshrc": "bindkey -v; bindkey '^[^M' self-insert-unmeta; PROMPT='here '" } }],
 ] as const)("%s in vi's insert mode: what cannot be cleared stays as it was", async (name, command, at) => {
@@ -240,6 +260,22 @@ describe.concurrent.each(SHELLS)("$name: what somebody has typed", ({ name, comm
     await expect(submitted).resolves.toMatchObject({ outcome: "submitted" });
     await seen(() => shell.there("ours"));
     expect(shell.there("half")).toBe(false);
+  });
+
+  test("a prompt that waits for it is withdrawn at once, also after a probe", async () => {
+    using shell = await line(command, signOf(name));
+    // What looks like a prompt is probed.
+    await shell.type("touch odd; cat </dev/null >");
+    const withdrawn = new AbortController();
+    let isHeld = false;
+    const onStage = (stage: string): void => void (isHeld ||= stage === "held");
+    const submitted = shell.submit("touch ours", { whileTyping: "wait", onStage, withdrawn: withdrawn.signal });
+    const outcome = submitted.catch((error: unknown) => error);
+    await seen(() => isHeld);
+    withdrawn.abort(new Error("withdrawn"));
+    expect(await outcome).toMatchObject({ message: "withdrawn" });
+    expect(dense(await shell.screen())).toContain(dense("touch odd; cat </dev/null >"));
+    expect(shell.there("ours")).toBe(false);
   });
 
   test("it is cleared for a prompt that may", async () => {

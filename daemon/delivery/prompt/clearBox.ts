@@ -72,8 +72,10 @@ export async function clearNextRow(work: Work, profile: Profile, { capture }: Sc
   if (joined === undefined || !isSameScreen(joined, capture)) return true;
   const cut = await press(["C-k"], joined);
   if (cut === undefined) return true;
-  if (isDeepStrictEqual(cut.cursor, joined.cursor)) return !isSameScreen(cut, joined);
   // To an editor in vi's insert mode it is text.
+  const { row, col } = joined.cursor;
+  const isText = cut.cursor.row === row && cut.cursor.col === col + "^K".length;
+  if (!isText) return !isSameScreen(cut, joined);
   await press(["BSpace"], cut);
   return false;
 }

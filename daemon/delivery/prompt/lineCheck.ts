@@ -57,9 +57,7 @@ export class LineCheck {
     if (line.typed !== undefined) return (this.#typed = line.typed);
     if (this.#typed === "") return this.#probes < MAX_PROBES ? this.#probe(line, capture) : "";
     const quietMs = lastOutputMs + TYPING_MS;
-    if (clock.nowMs() >= quietMs) {
-      return this.#probe(line, capture).finally(() => void (this.#work.progress.isProbing = false));
-    }
+    if (clock.nowMs() >= quietMs) return this.#probe(line, capture);
     this.againAtMs = quietMs;
     return this.#typed;
   }
@@ -74,12 +72,17 @@ export class LineCheck {
       leaving.throwIfAborted();
       progress.isProbing = true;
     };
-    if (!(await keys.typeOn(capture, [PROBE], beforeWrite, { cursor: capture.cursor }))) return undefined;
-    this.#probes += 1;
-    const killed = await killedByProbe(context, { kind, before: capture, from });
-    const restoredFrom = source.outputSeq;
-    await keys.type(killed?.back ?? [UNPROBE]);
-    if (killed !== undefined) await cursorComes(context, { at: [capture.cursor], from: restoredFrom });
+    let killed: Awaited<ReturnType<typeof killedByProbe>>;
+    try {
+      if (!(await keys.typeOn(capture, [PROBE], beforeWrite, { cursor: capture.cursor }))) return undefined;
+      this.#probes += 1;
+      killed = await killedByProbe(context, { kind, before: capture, from });
+      const restoredFrom = source.outputSeq;
+      await keys.type(killed?.back ?? [UNPROBE]);
+      if (killed !== undefined) await cursorComes(context, { at: [capture.cursor], from: restoredFrom });
+    } finally {
+      progress.isProbing = false;
+    }
     const row = rowOf(capture);
     const prompt = row.before.slice(0, row.before.length - (killed?.text.length ?? 0));
     if (killed !== undefined && prompt + killed.text === row.before) {
