@@ -26,7 +26,7 @@ const BACKLOG_BYTES = 65_536;
 const DIALOG_WITHIN_MS = 1_500;
 /** More often than output that flows is captured: a person waits for it, and it is soon over. */
 const DIALOG_LOOK_MS = 45;
-/** After a capture that failed, when nothing else asks for one. */
+/** After a capture that failed: what it was to show is not known yet. */
 const RETRY_MS = 250;
 /**
  * What a program that ends draws last may look as if it waited. It is then at work until its process is gone, which takes
@@ -355,9 +355,11 @@ export class ObservedPane implements FeedMember {
     this.#isUnsettled = mayBeEnding || (verdict.state === "unknown" && (againAtMs !== undefined || needsProbe));
     if (!this.#isUnsettled) for (const done of this.#unsettled) done();
     this.#lookForDialog(verdict, nowMs);
-    if (!this.#classifier.takeRequest() && !needsProbe) return;
-    if (this.#failure === undefined) this.#pacer.soon();
-    else this.#timer ??= this.#options.clock.callAt(nowMs + RETRY_MS, () => this.#pacer.soon());
+    if (this.#failure !== undefined) {
+      this.#timer?.cancel();
+      const retryMs = Math.min(nowMs + RETRY_MS, againAtMs ?? Infinity);
+      this.#timer = this.#options.clock.callAt(retryMs, () => this.#pacer.soon());
+    } else if (this.#classifier.takeRequest() || needsProbe) this.#pacer.soon();
   }
 
   #mayBeEnding(nowMs: number): boolean {

@@ -419,6 +419,24 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
     work.resume.resume(servers, { ...all, isPlan: false }),
     work.resume.resume(servers, { ...all, isPlan: false }),
   ]);
+  for (const { pane, outcome } of resumed)
+    if (outcome !== "resumed" && pane !== undefined) {
+      console.error("LATE", outcome, JSON.stringify(opened.engine.readiness.watch(server, pane).current));
+      console.error("LATESCREEN", socket.tmux("capture-pane", "-p", "-t", pane));
+      console.error(
+        "LATEPANES",
+        socket.tmux(
+          "list-panes",
+          "-a",
+          "-F",
+          "#{pane_id} #{pane_pid} #{pane_current_command} #{pane_width}x#{pane_height} #{pane_dead} #{cursor_x} #{cursor_y} #{alternate_on}",
+        ),
+      );
+      console.error(
+        "LATEVIEW",
+        JSON.stringify(agents.agents().map((a) => [a.name, a.pane, a.endedUnixMs, a.kind.name])),
+      );
+    }
   expect(resumed.map(({ agent, outcome, reason }) => [agent.name, outcome, reason]).toSorted(byName)).toEqual([
     ["agent0", "resumed", undefined],
     ["agent1", "resumed", undefined],

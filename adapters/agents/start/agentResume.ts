@@ -10,7 +10,7 @@ import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
 import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
-import type { AgentPlaces, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
+import type { PlacedSessions, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
 import { agentsOf } from "./placedSessions.ts";
 import { type AgentStarts, argsToResume, type StartOutcome, type StartProgram } from "./agentStarts.ts";
 
@@ -35,7 +35,7 @@ export interface ResumedAgent {
 
 interface AgentResumeOptions {
   readonly agents: AgentDirectory;
-  readonly places: AgentPlaces;
+  readonly places: PlacedSessions;
   readonly starts: AgentStarts;
   readonly catalogue: readonly Agent[];
 }

@@ -3,7 +3,7 @@ import type { Delivery } from "../../../daemon/delivery/delivery.ts";
 import { runProgram } from "../../../daemon/host/runProgram.ts";
 import type { ReadinessWatcher } from "../../../daemon/readiness/readiness.ts";
 import type { Agent } from "../catalogue.ts";
-import { AgentPlaces } from "./placedSessions.ts";
+import { PlacedSessions } from "./placedSessions.ts";
 import { AgentResume } from "./agentResume.ts";
 import { AgentStarts, type AgentStartsOptions } from "./agentStarts.ts";
 import { Git } from "./git.ts";
@@ -26,7 +26,7 @@ export class AgentWork {
   readonly worktrees: Worktrees;
   readonly starts: AgentStarts;
   readonly resume: AgentResume;
-  readonly #places: AgentPlaces;
+  readonly #places: PlacedSessions;
 
   constructor(options: AgentWorkOptions) {
     const { agents, catalogue, clock, nowUnixMs, log, paneEnvironment: env } = options;
@@ -40,7 +40,7 @@ export class AgentWork {
     });
     this.starts = new AgentStarts({ ...options, worktrees: this.worktrees, conversations: this.transcripts });
     const onError = (error: unknown): void => log.error("agents.places.failed", { error });
-    this.#places = new AgentPlaces({ agents, transcripts: this.transcripts, clock, nowUnixMs, onError });
+    this.#places = new PlacedSessions({ agents, transcripts: this.transcripts, clock, nowUnixMs, onError });
     this.resume = new AgentResume({ agents, places: this.#places, starts: this.starts, catalogue });
   }
 

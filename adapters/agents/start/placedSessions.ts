@@ -53,7 +53,7 @@ interface KeptPlace extends Pick<Place, "identity" | "session" | "server"> {
   readonly notedUnixMs: number;
 }
 
-interface AgentPlacesOptions extends Timed {
+interface PlacedSessionsOptions extends Timed {
   readonly agents: AgentDirectory;
   readonly transcripts: Transcripts;
   readonly onError: (error: unknown) => void;
@@ -75,8 +75,8 @@ interface Followed {
   timer: Timer | undefined;
 }
 
-export class AgentPlaces {
-  readonly #options: AgentPlacesOptions;
+export class PlacedSessions {
+  readonly #options: PlacedSessionsOptions;
   readonly #table: Table<KeptPlace>;
   readonly #followed = new Map<TmuxServer, Followed>();
   readonly #unsubscribes: readonly (() => void)[];
@@ -84,7 +84,7 @@ export class AgentPlaces {
   readonly #asked = new Map<string, Asked>();
   #isClosed = false;
 
-  constructor(options: AgentPlacesOptions) {
+  constructor(options: PlacedSessionsOptions) {
     this.#options = options;
     this.#table = new Table<KeptPlace>({
       prepare: (sql) => options.agents.database.prepare(sql),

@@ -187,7 +187,16 @@ export async function fieldScene(kind: FieldKind, heartbeatMs: number): Promise<
     const from = ledger.lines;
     await whole(() => server.status().state === "ready" && ledger.lines >= from + 10);
     const flowedMs = performance.now() - startMs;
-    await type("true");
+    // On a busy machine the heartbeat that finds a fault may be still to come, and cut this short; twice does no harm.
+    await whole(async () => {
+      try {
+        await type("true");
+        return true;
+      } catch (error) {
+        if (error instanceof AppError && error.details?.["delivery"] === "indeterminate") return false;
+        throw error;
+      }
+    });
     return flowedMs;
   };
   await eventually(() => ledger.lines > 5);

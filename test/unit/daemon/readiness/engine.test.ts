@@ -96,6 +96,17 @@ describe("looks", () => {
     expect(await scene.pass(300)).toBe("idle by osc7501");
   });
 
+  test("that fail are tried again also when what was seen before still tells a state", async () => {
+    const scene = await new Scene().watch("claude", BOX);
+    expect(await scene.pass(100)).toBe("idle by screen");
+    scene.tmux.failure = new AppError("CONNECTION_LOST", "gone");
+    scene.print("x", dialog("Bash command"));
+    await scene.pass(100);
+    scene.tmux.failure = undefined;
+    expect(await scene.pass(1_000)).toBe("asking by screen");
+    scene.end();
+  });
+
   test("ask for the program in the foreground only when it may be another", async () => {
     await claude();
     const { describes } = scene.tmux;

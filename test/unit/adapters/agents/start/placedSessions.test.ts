@@ -1,6 +1,6 @@
 /** When a conversation that is not known yet is looked for again, and who is not brought back. */
 import { expect, onTestFinished, test } from "vitest";
-import { agentsOf, AgentPlaces } from "../../../../../adapters/agents/start/placedSessions.ts";
+import { agentsOf, PlacedSessions } from "../../../../../adapters/agents/start/placedSessions.ts";
 import type { AgentDirectory } from "../../../../../adapters/agents/running/agentDirectory.ts";
 import { AgentStore } from "../../../../../adapters/agents/running/agentStore.ts";
 import type { Transcripts } from "../../../../../adapters/agents/start/transcripts.ts";
@@ -25,7 +25,7 @@ function scene(foundAt: number) {
   const looks: number[] = [];
   let listener: Listener = () => undefined;
   const server = { layout: { watch: () => () => undefined }, status: () => ({ state: "connecting" }) };
-  const places = new AgentPlaces({
+  const places = new PlacedSessions({
     agents: {
       subscribe: (tell: Listener) => ((listener = tell), () => undefined),
       onEvent: () => () => undefined,
@@ -104,7 +104,7 @@ test("an agent that ended while no daemon looked is not brought back with its se
   });
   const daemon = (agents: readonly unknown[]) => {
     const told: { change?: Listener; event?: EventListener } = {};
-    const places = new AgentPlaces({
+    const places = new PlacedSessions({
       agents: {
         subscribe: (tell: Listener) => ((told.change = tell), () => undefined),
         onEvent: (tell: EventListener) => ((told.event = tell), () => undefined),
