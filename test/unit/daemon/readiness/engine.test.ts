@@ -97,7 +97,7 @@ describe("looks", () => {
   });
 
   test("that fail are tried again also when what was seen before still tells a state", async () => {
-    const scene = await new Scene().watch("claude", BOX);
+    await claude();
     expect(await scene.pass(100)).toBe("idle by screen");
     scene.tmux.failure = new AppError("CONNECTION_LOST", "gone");
     scene.print("x", dialog("Bash command"));
