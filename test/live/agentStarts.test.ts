@@ -12,6 +12,7 @@ import { stateOf } from "../../adapters/agents/running/agentState.ts";
 import { loadTranscripts } from "../../adapters/agents/agentTranscript.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { StartProgram, StartRequest } from "../../adapters/agents/start/agentStarts.ts";
+import type { ResumedAgent } from "../../adapters/agents/start/agentResume.ts";
 import { AgentWork } from "../../adapters/agents/start/agentWork.ts";
 import { silentLog } from "../../bench/silentLog.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
@@ -419,27 +420,18 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
     work.resume.resume(servers, { ...all, isPlan: false }),
     work.resume.resume(servers, { ...all, isPlan: false }),
   ]);
-  for (const { pane, outcome } of resumed)
-    if (outcome !== "resumed" && pane !== undefined) {
-      console.error("LATE", outcome, JSON.stringify(opened.engine.readiness.watch(server, pane).current));
-      console.error("LATESCREEN", socket.tmux("capture-pane", "-p", "-t", pane));
-      console.error(
-        "LATEPANES",
-        socket.tmux(
-          "list-panes",
-          "-a",
-          "-F",
-          "#{pane_id} #{pane_pid} #{pane_current_command} #{pane_width}x#{pane_height} #{pane_dead} #{cursor_x} #{cursor_y} #{alternate_on}",
-        ),
-      );
-      console.error(
-        "LATEVIEW",
-        JSON.stringify(agents.agents().map((a) => [a.name, a.pane, a.endedUnixMs, a.kind.name])),
-      );
-    }
-  expect(resumed.map(({ agent, outcome, reason }) => [agent.name, outcome, reason]).toSorted(byName)).toEqual([
-    ["agent0", "resumed", undefined],
-    ["agent1", "resumed", undefined],
+  /** Of one that is not back: what is known of its pane. */
+  const shownBy = (pane: PaneId | undefined): unknown =>
+    pane !== undefined && [
+      opened.engine.readiness.known(server, pane),
+      socket.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command} #{pane_width}x#{pane_height}"),
+      socket.tmux("capture-pane", "-p", "-t", pane),
+    ];
+  const isBack = ({ agent, outcome, reason, pane }: ResumedAgent): unknown[] =>
+    outcome === "resumed" ? [agent.name, outcome] : [agent.name, outcome, reason, shownBy(pane)];
+  expect(resumed.map(isBack).toSorted(byName)).toEqual([
+    ["agent0", "resumed"],
+    ["agent1", "resumed"],
   ]);
   expect(again).toEqual([]);
   expect(shape()).toEqual(before);
