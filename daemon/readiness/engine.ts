@@ -29,8 +29,11 @@ interface Observed {
 export class ReadinessEngine implements ReadinessWatcher {
   readonly #options: ReadinessEngineOptions;
   readonly #servers = new Map<TmuxServer, Map<PaneId, Observed>>();
-  /** Of panes that are there and that nobody observes any more. */
-  readonly #former = new WeakMap<TmuxServer, Map<PaneId, Former>>();
+  /** Of panes that are there and that nobody observes any more; another tmux in its place has others under their ids. */
+  readonly #former = new WeakMap<
+    TmuxServer,
+    { readonly identity: string | undefined; readonly panes: Map<PaneId, Former> }
+  >();
   readonly #pace: SharedPace;
   #isClosed = false;
 
@@ -60,7 +63,7 @@ export class ReadinessEngine implements ReadinessWatcher {
     if (observed === undefined || observed.pane.isGone) {
       if (server.findPane(pane) === undefined)
         throw new AppError("NOT_FOUND", `there is no pane ${pane}; list the panes`);
-      const former = this.#former.get(server)?.get(pane);
+      const former = this.#formerOf(server)?.get(pane);
       const made = new ObservedPane({ ...this.#options, pace: this.#pace, server, pane, unfollowed }, former);
       observed = { pane: made, holders: 0, followers: 0 };
       panes.set(pane, observed);
@@ -77,7 +80,7 @@ export class ReadinessEngine implements ReadinessWatcher {
         if (observed.followers === 0) observed.pane.unfollow();
         return;
       }
-      this.#remember(server, pane, observed.pane.former);
+      if (!observed.pane.isGone) this.#remember(server, pane, observed.pane.former);
       observed.pane.close();
       if (panes.get(pane) === observed) panes.delete(pane);
       if (panes.size === 0 && this.#servers.get(server) === panes) this.#servers.delete(server);
@@ -91,15 +94,20 @@ export class ReadinessEngine implements ReadinessWatcher {
 
   hadAgent(server: TmuxServer, pane: PaneId): boolean {
     const observed = this.#servers.get(server)?.get(pane)?.pane.agentSeenMs ?? -Infinity;
-    const before = this.#former.get(server)?.get(pane)?.agentSeenMs ?? -Infinity;
+    const before = this.#formerOf(server)?.get(pane)?.agentSeenMs ?? -Infinity;
     return Math.max(observed, before) > this.#options.clock.nowMs() - AGENT_LEFT_MS;
   }
 
+  #formerOf(server: TmuxServer): Map<PaneId, Former> | undefined {
+    const { identity, panes } = this.#former.get(server) ?? {};
+    return identity === server.status().identity ? panes : undefined;
+  }
+
   #remember(server: TmuxServer, pane: PaneId, former: Former): void {
-    const panes = this.#former.get(server) ?? new Map<PaneId, Former>();
+    const panes = this.#formerOf(server) ?? new Map<PaneId, Former>();
     for (const other of panes.keys()) if (server.findPane(other) === undefined) panes.delete(other);
     panes.set(pane, former);
-    this.#former.set(server, panes);
+    this.#former.set(server, { identity: server.status().identity, panes });
   }
 
   /** Ends every observation; what was handed out keeps its last state. Safe to call twice. */

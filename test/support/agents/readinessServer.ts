@@ -31,6 +31,7 @@ export class ReadinessServer {
   state: "connecting" | "ready" = "ready";
   /** Only of a guest's panes is the output not always followed. */
   kind: "stub" | "guest" = "stub";
+  identity = "100";
   readonly #listeners = new Set<(event: ServerEvent) => void>();
 
   /** As the engine sees it. */
@@ -43,7 +44,7 @@ export class ReadinessServer {
   }
 
   status() {
-    return { kind: this.kind, state: this.state, epoch: this.source.epoch };
+    return { kind: this.kind, state: this.state, epoch: this.source.epoch, identity: this.identity };
   }
 
   findPane(pane: PaneId): PaneInfo | undefined {

@@ -207,6 +207,22 @@ describe("the engine", () => {
     expect(scene.engine.known(scene.tmux.server, scene.tmux.pane)).toBeUndefined();
   });
 
+  test("what was in a pane was not in the one that has its id on another tmux", async () => {
+    await claude();
+    const { engine, tmux } = scene;
+    const hadAgent = (): boolean => engine.hadAgent(tmux.server, tmux.pane);
+    scene.pane[Symbol.dispose]();
+    expect(hadAgent()).toBe(true);
+    tmux.identity = "200";
+    expect(hadAgent()).toBe(false);
+    const late = engine.watch(tmux.server, tmux.pane);
+    await rest();
+    tmux.emit({ kind: "pane-closed", pane: tmux.pane });
+    tmux.identity = "300";
+    late[Symbol.dispose]();
+    expect(hadAgent()).toBe(false);
+  });
+
   test("a watcher of a pane that is gone, and leaves late, ends nobody's observation of another with its id", async () => {
     await claude();
     scene.tmux.emit({ kind: "pane-closed", pane: scene.tmux.pane });
