@@ -135,13 +135,29 @@ export class Worktrees {
     const what = isOwnBranch ? await this.#commitOf(repository, from ?? "HEAD") : branch;
     const { path, name } = await this.#place(repository, branch, reserve);
     mkdirSync(dirname(path), { recursive: true });
-    const making = isOwnBranch ? ["-b", branch] : [];
-    await git.do(repository, ["worktree", "add", "--quiet", ...making, "--", path, what]);
+    // By itself: only a branch that was made here may be taken back.
+    if (isOwnBranch) await git.do(repository, ["branch", "--no-track", "--", branch, what]);
+    try {
+      await git.do(repository, ["worktree", "add", "--quiet", "--", path, branch]);
+    } catch (error) {
+      if (isOwnBranch) await this.#unmake(repository, path, branch, what);
+      throw error;
+    }
     const worktree = { name, path, repository, branch, isOwnBranch, madeUnixMs: this.#options.nowUnixMs() };
     this.#table.save(this.#table.rowOf(worktree));
     // git names its folders without links.
     const inside = join(path, top === undefined ? "" : relative(top, realpathSync(cwd)));
     return { worktree, cwd: isDirectory(inside) ? inside : path };
+  }
+
+  /** What is left of one whose files could not be checked out: git itself leaves its branch, and all of it when it is cut off. */
+  async #unmake(repository: string, path: string, branch: string, commit: string): Promise<void> {
+    const { git } = this.#options;
+    const ref = `refs/heads/${branch}`;
+    // The folder of somebody who was quicker is on another branch.
+    if ((await git.ask(path, ["symbolic-ref", "HEAD"]).catch(() => undefined))?.trimEnd() === ref)
+      await git.ask(repository, ["worktree", "remove", "--force", path]).catch(() => undefined);
+    await git.ask(repository, ["update-ref", "-d", ref, commit]).catch(() => undefined);
   }
 
   /** All that were made, oldest first, each as it is now. */

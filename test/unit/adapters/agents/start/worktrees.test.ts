@@ -1,6 +1,6 @@
 /** Worktrees, with the real git in repositories of their own. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AgentStore } from "../../../../../adapters/agents/running/agentStore.ts";
@@ -132,6 +132,22 @@ test("what cannot be made is refused, and nothing is left", async () => {
   });
   await expect(worktrees.create(shop, { branch: "main" }, "x")).rejects.toMatchObject({ code: "INCONSISTENT_STATE" });
   expect(await worktrees.list()).toEqual([]);
+});
+
+test("one whose files cannot be checked out leaves neither a branch nor a folder", async () => {
+  git(shop, "config", "filter.stored.smudge", "exit 3");
+  git(shop, "config", "filter.stored.clean", "cat");
+  git(shop, "config", "filter.stored.required", "true");
+  writeFileSync(join(shop, ".gitattributes"), "*.txt filter=stored\n");
+  git(shop, "add", ".");
+  git(shop, "commit", "-qm", "stored elsewhere");
+  await expect(worktrees.create(shop, {}, "api")).rejects.toThrow("smudge filter stored failed");
+  await expect(worktrees.create(shop, { branch: "mine" }, "api")).rejects.toThrow("smudge filter stored failed");
+  expect([git(shop, "branch", "--format=%(refname:short)"), readdirSync(join(root, "shop.worktrees"))]).toEqual([
+    "main",
+    [],
+  ]);
+  expect(git(shop, "worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
 });
 
 test("hooks of the repository do not run, and our GIT_ variables do not reach it", async () => {
