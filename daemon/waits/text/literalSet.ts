@@ -129,7 +129,8 @@ function scanBuilt({ automaton, literals, groups }: Built, text: PlainText, from
     if (exact !== undefined) report(exact, end - exact.bytes.length, end);
     for (const length of longer) {
       const literal = literals.get(text.view(end - length, end).toString("latin1"));
-      if (literal !== undefined) report(literal, end - length, end);
+      // Where the text begins, less than was asked for is there, and that may be a shorter literal.
+      if (literal?.bytes.length === length) report(literal, end - length, end);
     }
   });
 }
