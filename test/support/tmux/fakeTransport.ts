@@ -76,6 +76,7 @@ interface FakeConnection {
   readonly notifications: Notification[];
   readonly outputs: string[];
   readonly closedWith: AppError[];
+  readonly chunkEnds: () => number;
 }
 
 /** A real connection over a fake transport, attached. */
@@ -84,6 +85,7 @@ export function fakeConnection(): FakeConnection {
   const notifications: Notification[] = [];
   const outputs: string[] = [];
   const closedWith: AppError[] = [];
+  let chunks = 0;
   const connection = new ControlConnection({
     open: transport.open,
     spawn: { tmux: "tmux", args: [], env: {}, cwd: "/" },
@@ -91,11 +93,11 @@ export function fakeConnection(): FakeConnection {
       outputs.push(`%${pane} ${Buffer.from(line.subarray(from, to)).toString("latin1")}`);
     },
     onNotification: (notification) => notifications.push(notification),
-    onChunkEnd: () => undefined,
+    onChunkEnd: () => (chunks += 1),
     onClosed: (error) => closedWith.push(error),
   });
   transport.attach();
-  return { connection, transport, notifications, outputs, closedWith };
+  return { connection, transport, notifications, outputs, closedWith, chunkEnds: () => chunks };
 }
 
 /** Lets what was queued as microtasks run: a connection writes at the end of the turn. */

@@ -166,16 +166,17 @@ test("tmux's own end of the connection is its end, before that of the line", () 
 });
 
 test("a connection that is closed takes and hears nothing, and settles its callers once", async () => {
-  const { connection, transport, notifications, closedWith } = fakeConnection();
+  const { connection, transport, notifications, closedWith, chunkEnds } = fakeConnection();
   const asked = connection.command("x").catch(({ code }: { code: string }) => code);
   connection.send("never written", "none", ignored);
+  transport.push("%output %1 x\n");
   connection.close();
   connection.close();
   await turn();
   transport.push("%sessions-changed\n");
   expect(() => connection.send("y", "none", ignored)).toThrow(expect.objectContaining({ code: "CONNECTION_LOST" }));
   expect([await asked, connection.closed, closedWith.length, notifications]).toEqual(["CONNECTION_LOST", true, 1, []]);
-  expect(transport.lines).toEqual(["x"]);
+  expect([transport.lines, chunkEnds()]).toEqual([["x"], 2]);
 });
 
 test("a connection that is closed hears no more of the chunk that it was closed in", () => {
