@@ -161,6 +161,7 @@ test("rows of ids and numbers are those of the format that was asked for", async
 
 test("tmux's own end of the connection is its end, before that of the line", () => {
   const { connection, transport, closedWith } = fakeConnection();
+  expect([connection.closed, transport.closed]).toEqual([false, false]);
   transport.push("%exit server exited\n");
   expect([closedWith.length, connection.closed, transport.closed]).toEqual([1, true, true]);
 });
