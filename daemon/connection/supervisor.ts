@@ -52,8 +52,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   /** Of the connection in use. */
   #checker: ConnectionChecker | undefined;
-  /** Open but not usable yet. */
-  #preparing: ControlConnection | undefined;
+  /** The last one, in use or yet to be prepared. */
+  #opened: ControlConnection | undefined;
   #state: ServerState = "connecting";
   #receivedMs = 0;
   #warned = false;
@@ -144,16 +144,15 @@ export class Supervisor {
   close(): void {
     this.#timer?.cancel();
     this.#isWaiting = false;
-    const connection = this.#checker?.connection ?? this.#preparing;
     this.#checker = undefined;
     this.#setState("closed");
-    connection?.close(this.#unavailable());
+    this.#opened?.close(this.#unavailable());
   }
 
   /** @param opened called with a connection that is yet to be prepared */
   async #connect(opened?: (connection: ControlConnection) => void): Promise<void> {
     const connection = await this.#options.open();
-    this.#preparing = connection;
+    this.#opened = connection;
     try {
       this.#requireNotClosed();
       opened?.(connection);
@@ -163,8 +162,6 @@ export class Supervisor {
     } catch (error) {
       connection.close();
       throw error;
-    } finally {
-      this.#preparing = undefined;
     }
     const checker = new ConnectionChecker(connection);
     this.#checker = checker;
@@ -266,7 +263,7 @@ export class Supervisor {
 
   #judgeSilence(checker: ConnectionChecker): void {
     const nowMs = this.#options.clock.nowMs();
-    if (checker !== this.#checker || nowMs - this.#receivedMs < HEARTBEAT_WARN_MS) return;
+    if (nowMs - this.#receivedMs < HEARTBEAT_WARN_MS) return;
     checker.silent(this.#options.isServerIdle());
     if (checker === this.#checker && checker.wasIdle) this.#heartbeatAt(checker, nowMs + PROBE_AGAIN_MS);
   }
