@@ -14,7 +14,7 @@ import type { PlainText } from "./plainText.ts";
 const DIRECT_MAX = 8;
 /** More, once they are this share of those in the automaton; adding them one by one then rebuilds each some nine times. */
 const DIRECT_SHARE = 1 / 8;
-/** Bytes of a literal in the automaton: 1,000 literals then cost at most 2 MB of table. */
+/** Bytes of a literal in the automaton: 1,000 random literals of ASCII then cost 3 MB of table, any at most 8 MB. */
 const KEY_BYTES = 8;
 /** Text scanned since the last change after which all but a few go into the automaton. */
 const SETTLE_BYTES = 262_144;
