@@ -23,13 +23,13 @@ export interface Checkup {
 }
 
 export class ConnectionChecker {
-  readonly #connection: ControlConnection;
+  readonly connection: ControlConnection;
   #asked: { readonly sinceMs: number; readonly replies: number } | undefined;
   #wasIdle = false;
   #isLooking = false;
 
   constructor(connection: ControlConnection) {
-    this.#connection = connection;
+    this.connection = connection;
   }
 
   /** Whether a check is pending. */
@@ -48,7 +48,7 @@ export class ConnectionChecker {
 
   /** Sends the query, unless the last one still has no reply. The connection may be closed afterwards. */
   heartbeat(nowMs: number, checkup: Checkup): void {
-    const connection = this.#connection;
+    const connection = this.connection;
     if (this.#asked !== undefined) {
       this.#checkReplies(this.#asked, nowMs);
       return;
@@ -74,9 +74,9 @@ export class ConnectionChecker {
   /** @param done called once, in the turn in which the reply is checked, or when none will come */
   #ask({ command, fault }: Checkup, done: () => void): void {
     try {
-      this.#connection.send(command, "ours", (outcome) => {
+      this.connection.send(command, "ours", (outcome) => {
         done();
-        if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]?.body ?? new Uint8Array(0)));
+        if (!("error" in outcome)) this.#giveUp(fault(outcome.replies[0]!.body));
         else if (isRefusal(outcome.error)) this.#giveUp("it no longer accepts commands");
       });
     } catch {
@@ -89,7 +89,7 @@ export class ConnectionChecker {
    * idle twice, because its reply may still be unread the first time.
    */
   silent(isServerIdle: boolean): void {
-    const isIdle = isServerIdle && this.#connection.pendingCommands > 0;
+    const isIdle = isServerIdle && this.connection.pendingCommands > 0;
     if (isIdle && this.#wasIdle) this.#giveUp("tmux has forgotten it");
     this.#wasIdle = isIdle;
   }
@@ -104,12 +104,12 @@ export class ConnectionChecker {
   }
 
   #look(clock: Clock, isServerIdle: () => boolean): void {
-    this.#isLooking = this.isWaiting && !this.#connection.closed;
+    this.#isLooking = this.isWaiting;
     if (!this.#isLooking) return;
     // A timer runs before what has arrived is read: if this process was busy, tmux's reply may be unread.
     clock.callAt(clock.nowMs() + LOOK_AGAIN_MS, () =>
       setImmediate(() => {
-        if (this.isWaiting && !this.#connection.closed) this.silent(isServerIdle());
+        if (this.isWaiting) this.silent(isServerIdle());
         this.#look(clock, isServerIdle);
       }),
     );
@@ -117,12 +117,12 @@ export class ConnectionChecker {
 
   /** tmux sends output but no replies, for instance because a hook blocks our client's queue. */
   #checkReplies(asked: { readonly sinceMs: number; readonly replies: number }, nowMs: number): void {
-    const { replies } = this.#connection;
+    const { replies } = this.connection;
     if (asked.replies !== replies) this.#asked = { sinceMs: nowMs, replies };
     else if (nowMs - asked.sinceMs >= HEARTBEAT_DEGRADED_MS) this.#giveUp("tmux no longer replies to its commands");
   }
 
   #giveUp(fault: string | undefined): void {
-    if (fault !== undefined) this.#connection.close(faulty(fault));
+    if (fault !== undefined) this.connection.close(faulty(fault));
   }
 }

@@ -152,7 +152,7 @@ export class ControlConnection {
   /** `send`, as a promise. @throws AppError TMUX_COMMAND_FAILED, RESOURCE_LIMIT, CONNECTION_LOST */
   async command(command: string, shape: "none" | "ours" = "ours"): Promise<Reply> {
     const [reply] = await settled((settle) => this.send(command, shape, settle));
-    return reply ?? { body: new Uint8Array(0), trailer: "" };
+    return reply!;
   }
 
   /** Sends a command and decodes the rows that it prints in this format. */
@@ -176,13 +176,8 @@ export class ControlConnection {
   /** `sendForeign` as a promise; for formats, not for captures. */
   async foreign(build: (nonce: string) => string): Promise<{ readonly body: Uint8Array; readonly nonce: string }> {
     let used = "";
-    const [reply] = await settled((settle) =>
-      this.sendForeign(build, undefined, (outcome, nonce) => {
-        used = nonce;
-        settle(outcome);
-      }),
-    );
-    return { body: this.features.meant(reply?.body ?? new Uint8Array(0)), nonce: used };
+    const [reply] = await settled((settle) => this.sendForeign((nonce) => build((used = nonce)), undefined, settle));
+    return { body: this.features.meant(reply!.body), nonce: used };
   }
 
   /** tmux has been silent too long: callers fail now, and late replies still find their slots. */
@@ -195,6 +190,7 @@ export class ControlConnection {
     if (this.#closed !== undefined) return;
     this.#closed = error;
     this.#outgoing = [];
+    this.#parser.end();
     this.#transport.close();
     this.#queue.failAll(error);
     this.#options.onClosed(error);
@@ -215,8 +211,8 @@ export class ControlConnection {
 
   #flush(): void {
     this.#flushScheduled = false;
-    if (this.#closed !== undefined || this.#outgoing.length === 0) return;
-    const text = this.#outgoing.length === 1 ? this.#outgoing[0]! : this.#outgoing.join("");
+    if (this.#outgoing.length === 0) return;
+    const text = this.#outgoing.join("");
     this.#outgoing = [];
     this.#transport.write(text);
   }

@@ -41,28 +41,29 @@ interface SupervisorOptions {
   /** The query of the next heartbeat. */
   readonly checkup: () => Checkup;
   /** Called every few seconds while tmux responds. */
-  readonly onBeat?: (() => void) | undefined;
-  /** Whether tmux is idle; absent if that cannot be known. */
-  readonly isServerIdle?: (() => boolean) | undefined;
+  readonly onBeat: () => void;
+  /** Whether tmux is idle; false if that cannot be known. */
+  readonly isServerIdle: () => boolean;
   /** For the log: fixed event names, no pane text. */
   readonly onEvent: (event: "connection.lost" | "connection.retry" | "heartbeat.late", details: object) => void;
 }
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  #connection: ControlConnection | undefined;
-  /** Open but not usable yet. */
-  #preparing: ControlConnection | undefined;
+  /** Of the connection in use. */
+  #checker: ConnectionChecker | undefined;
+  /** The last one, in use or yet to be prepared. */
+  #opened: ControlConnection | undefined;
   #state: ServerState = "connecting";
   #receivedMs = 0;
   #warned = false;
-  #checker: ConnectionChecker | undefined;
   #heartbeatDueMs = 0;
   #readyMs = 0;
   #quickLosses = 0;
   #retryMs = RECONNECT_MIN_MS;
   /** Queues one more check, because the reply to a pending one may be older than the caller's event. */
   readonly #checking = new SingleFlight(() => this.#checkNow());
+  /** One at a time: until the first start has failed, the next attempt or the next heartbeat. */
   #timer: Timer | undefined;
   /** The timer is for the next attempt. */
   #isWaiting = false;
@@ -78,10 +79,7 @@ export class Supervisor {
   /** Makes the first connection. @throws AppError the error of `open` or `prepare`; TMUX_UNAVAILABLE if tmux is silent. */
   async start(): Promise<void> {
     try {
-      const connected = this.#connect();
-      this.#receivedMs = this.#options.clock.nowMs();
-      this.#expectStartBy(this.#receivedMs + HEARTBEAT_DEGRADED_MS);
-      await connected;
+      await this.#connect((connection) => this.#expectReply(connection));
     } catch (error) {
       this.close();
       throw startError(error);
@@ -90,25 +88,20 @@ export class Supervisor {
 
   /** Like `start`, for a server that may not exist: resolves after the first attempt, whatever its outcome; more follow. */
   async startOrWait(): Promise<void> {
-    try {
-      await this.#connect();
-    } catch (error) {
-      this.#retryAfter(error);
-    }
+    await this.#connect().catch((error: unknown) => this.#retryAfter(error));
   }
 
   /** Call when an attempt is likely to succeed: a scheduled one is made at once, a running one is repeated soon if it fails. */
   retryNow(): void {
     this.#retryMs = RECONNECT_MIN_MS;
-    if (!this.#isWaiting) return;
-    this.#timer?.cancel();
-    this.#retryAt(this.#options.clock.nowMs());
+    if (this.#isWaiting) this.#retryAt(this.#options.clock.nowMs());
   }
 
   /** The connection to send on. @throws AppError CONNECTION_LOST while there is none or tmux does not respond. */
   connection(): ControlConnection {
-    if (this.#connection !== undefined && this.#state === "ready") return this.#connection;
-    throw this.#unavailable();
+    const checker = this.#responding;
+    if (checker === undefined) throw this.#unavailable();
+    return checker.connection;
   }
 
   /**
@@ -122,8 +115,7 @@ export class Supervisor {
   /** Call when tmux is silent although it should have said something. */
   doubt(): void {
     const { clock, checkup, isServerIdle } = this.#options;
-    if (this.#connection === undefined || this.#state !== "ready") return;
-    this.#checker?.doubt(clock, checkup(), () => isServerIdle?.() === true);
+    this.#responding?.doubt(clock, checkup(), isServerIdle);
   }
 
   /** Call when tmux has sent something. */
@@ -136,12 +128,12 @@ export class Supervisor {
 
   /** Call when the connection has ended and its callers are settled. */
   lost(connection: ControlConnection, error: AppError): void {
-    if (connection !== this.#connection) return;
-    this.#connection = undefined;
-    this.#timer?.cancel();
-    if (this.#state === "closed") return;
+    if (connection !== this.#checker?.connection) return;
+    this.#checker = undefined;
     this.#options.onEvent("connection.lost", { reason: error.details?.["reason"] ?? error.code });
     this.#setState("connecting");
+    // By somebody who was told of that.
+    if (this.#state === "closed") return;
     const nowMs = this.#options.clock.nowMs();
     this.#quickLosses = nowMs - this.#readyMs < this.#heartbeatMs ? this.#quickLosses + 1 : 0;
     const excess = this.#quickLosses - MAX_QUICK_LOSSES;
@@ -152,63 +144,68 @@ export class Supervisor {
   close(): void {
     this.#timer?.cancel();
     this.#isWaiting = false;
-    const connection = this.#connection ?? this.#preparing;
-    this.#connection = undefined;
-    this.#preparing = undefined;
+    this.#checker = undefined;
     this.#setState("closed");
-    connection?.close(this.#unavailable());
+    this.#opened?.close(this.#unavailable());
   }
 
-  async #connect(): Promise<void> {
-    const opened = this.#options.open();
-    const connection = opened instanceof Promise ? await opened : opened;
-    this.#preparing = connection;
-    // The supervisor was closed while `open` was probing: `prepare` gets a closed connection.
-    if (this.#state === "closed") connection.close();
+  /** @param opened called with a connection that is yet to be prepared */
+  async #connect(opened?: (connection: ControlConnection) => void): Promise<void> {
+    const connection = await this.#options.open();
+    this.#opened = connection;
     try {
+      this.#requireNotClosed();
+      opened?.(connection);
       await this.#options.prepare(connection);
-      if (this.#state === "closed") throw this.#unavailable();
+      this.#requireNotClosed();
       if (connection.closed) throw new AppError("CONNECTION_LOST", "the connection to tmux was lost while starting");
     } catch (error) {
-      if (this.#preparing === connection) this.#preparing = undefined;
       connection.close();
       throw error;
     }
-    this.#timer?.cancel();
-    this.#preparing = undefined;
-    this.#connection = connection;
+    const checker = new ConnectionChecker(connection);
+    this.#checker = checker;
     this.#retryMs = RECONNECT_MIN_MS;
-    this.#checker = new ConnectionChecker(connection);
     this.received();
     this.#readyMs = this.#receivedMs;
-    this.#setState("ready");
     this.#heartbeatDueMs = this.#receivedMs + this.#heartbeatMs;
-    this.#heartbeatAt(this.#heartbeatDueMs);
+    this.#heartbeatAt(checker, this.#heartbeatDueMs);
+    this.#setState("ready");
   }
 
-  #checkNow(): Promise<void> {
+  /** It may be closed while something is awaited. */
+  #requireNotClosed(): void {
+    if (this.#state === "closed") throw this.#unavailable();
+  }
+
+  async #checkNow(): Promise<void> {
     const { clock, checkup } = this.#options;
-    if (this.#checker === undefined || this.#connection === undefined || this.#state !== "ready")
-      return Promise.resolve();
-    return this.#checker.check(clock, checkup());
+    await this.#responding?.check(clock, checkup());
+  }
+
+  get #responding(): ConnectionChecker | undefined {
+    return this.#state === "ready" ? this.#checker : undefined;
   }
 
   /**
    * Bounds the first start, because callers wait for it and tmux may be stopped. Later connections wait until it continues.
    */
-  #expectStartBy(deadlineMs: number): void {
-    this.#timer = this.#options.clock.callAt(deadlineMs, () => {
+  #expectReply(connection: ControlConnection): void {
+    const { clock } = this.#options;
+    this.#receivedMs = clock.nowMs();
+    const lookAgain = (): void => {
       const nextMs = this.#receivedMs + HEARTBEAT_DEGRADED_MS;
-      if (nextMs > this.#options.clock.nowMs()) this.#expectStartBy(nextMs);
-      else this.#preparing?.close(notResponding("TMUX_UNAVAILABLE"));
-    });
+      if (nextMs > clock.nowMs()) this.#wakeAt(nextMs, lookAgain);
+      else connection.close(notResponding("TMUX_UNAVAILABLE"));
+    };
+    lookAgain();
   }
 
   #retryAt(deadlineMs: number): void {
     this.#isWaiting = true;
-    this.#timer = this.#options.clock.callAt(deadlineMs, () => {
+    this.#wakeAt(deadlineMs, () => {
       this.#isWaiting = false;
-      this.#connect().catch((error: unknown) => this.#retryAfter(error));
+      void this.startOrWait();
     });
   }
 
@@ -220,37 +217,41 @@ export class Supervisor {
     this.#retryMs = Math.min(RECONNECT_MAX_MS, this.#retryMs * 2);
   }
 
-  #heartbeatAt(deadlineMs: number): void {
-    this.#timer = this.#options.clock.callAt(deadlineMs, () => {
+  #wakeAt(deadlineMs: number, run: () => void): void {
+    this.#timer?.cancel();
+    this.#timer = this.#options.clock.callAt(deadlineMs, run);
+  }
+
+  #heartbeatAt(checker: ConnectionChecker, deadlineMs: number): void {
+    this.#wakeAt(deadlineMs, () => {
       // This process slept (the machine was suspended, or we were stopped), and tmux's replies may be unread.
-      const lateMs = this.#options.clock.nowMs() - deadlineMs;
-      if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#receivedMs += lateMs;
-      this.#heartbeat();
+      const nowMs = this.#options.clock.nowMs();
+      const lateMs = nowMs - deadlineMs;
+      // Some may have been read before this timer.
+      if (lateMs >= HEARTBEAT_INTERVAL_MS) this.#receivedMs = Math.min(nowMs, this.#receivedMs + lateMs);
+      this.#heartbeat(checker);
     });
   }
 
   /** Sends the query at each heartbeat; while tmux is silent, wakes at the next deadline. */
-  #heartbeat(): void {
-    const [connection, checker] = [this.#connection, this.#checker];
-    if (connection === undefined || checker === undefined) return;
+  #heartbeat(checker: ConnectionChecker): void {
     const nowMs = this.#options.clock.nowMs();
     const silentMs = nowMs - this.#receivedMs;
     if (silentMs >= HEARTBEAT_WARN_MS) this.#silent(checker, silentMs);
     else if (nowMs >= this.#heartbeatDueMs) {
       this.#heartbeatDueMs = nowMs + this.#heartbeatMs;
-      if (!checker.isWaiting) this.#options.onBeat?.();
+      if (!checker.isWaiting) this.#options.onBeat();
       checker.heartbeat(nowMs, this.#options.checkup());
     }
-    if (connection !== this.#connection) return;
-    const next = [HEARTBEAT_WARN_MS, HEARTBEAT_DEGRADED_MS].map((ms) => this.#receivedMs + ms);
-    if (this.#heartbeatDueMs > nowMs) next.push(this.#heartbeatDueMs);
-    this.#heartbeatAt(Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
+    if (checker !== this.#checker) return;
+    const next = [this.#receivedMs + HEARTBEAT_WARN_MS, this.#receivedMs + HEARTBEAT_DEGRADED_MS, this.#heartbeatDueMs];
+    this.#heartbeatAt(checker, Math.min(nowMs + HEARTBEAT_INTERVAL_MS, ...next.filter((ms) => ms > nowMs)));
   }
 
   #silent(checker: ConnectionChecker, silentMs: number): void {
-    if (silentMs >= HEARTBEAT_DEGRADED_MS && this.#state === "ready") {
+    if (silentMs >= HEARTBEAT_DEGRADED_MS) {
       this.#setState("degraded");
-      this.#connection?.abandonPending(this.#unavailable());
+      checker.connection.abandonPending(this.#unavailable());
     }
     if (!this.#warned) {
       this.#warned = true;
@@ -262,12 +263,9 @@ export class Supervisor {
 
   #judgeSilence(checker: ConnectionChecker): void {
     const nowMs = this.#options.clock.nowMs();
-    const isOver = checker !== this.#checker || this.#connection === undefined;
-    if (isOver || nowMs - this.#receivedMs < HEARTBEAT_WARN_MS) return;
-    checker.silent(this.#options.isServerIdle?.() === true);
-    if (!checker.wasIdle || this.#connection === undefined) return;
-    this.#timer?.cancel();
-    this.#heartbeatAt(nowMs + PROBE_AGAIN_MS);
+    if (nowMs - this.#receivedMs < HEARTBEAT_WARN_MS) return;
+    checker.silent(this.#options.isServerIdle());
+    if (checker === this.#checker && checker.wasIdle) this.#heartbeatAt(checker, nowMs + PROBE_AGAIN_MS);
   }
 
   get #heartbeatMs(): number {
@@ -275,7 +273,7 @@ export class Supervisor {
   }
 
   #setState(state: ServerState): void {
-    if (this.#state === state || this.#state === "closed") return;
+    if (this.#state === state) return;
     this.#state = state;
     this.#options.onState(state);
   }

@@ -10,9 +10,11 @@ export class Listeners<Event> {
 
   /** Returns the unsubscribe function. */
   subscribe(listener: (event: Event) => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
+    // One of its own, so that whoever subscribes the same twice ends one of the two.
+    const own = (event: Event): void => listener(event);
+    this.#listeners = [...this.#listeners, own];
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      this.#listeners = this.#listeners.filter((other) => other !== own);
     };
   }
 

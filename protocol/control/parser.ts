@@ -108,6 +108,11 @@ export class ControlParser {
     this.#lines.push(chunk);
   }
 
+  /** Passes on nothing more, not even of the chunk that it is at. */
+  end(): void {
+    this.#exited = true;
+  }
+
   #line(buffer: Uint8Array, start: number, end: number): void {
     let from = start;
     let to = end;

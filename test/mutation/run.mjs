@@ -38,9 +38,10 @@ const TARGETS = {
   },
   delivery: { sources: ["daemon/delivery/"], tests: ["unit/daemon/delivery/", "contract/nativeDelivery"] },
   connection: {
-    sources: ["daemon/connection/commandQueue.ts"],
-    tests: ["unit/daemon/connection/", "property/commandQueue"],
+    sources: ["daemon/connection/c", "daemon/connection/supervisor.ts"],
+    tests: ["unit/daemon/connection/", "property/{commandQueue,supervisor}"],
   },
+  servers: { sources: ["daemon/servers/listeners.ts"], tests: ["unit/daemon/servers/listeners"] },
   guard: {
     sources: ["adapters/kit/guard/", "adapters/kit/peers/addresses.ts"],
     tests: [

@@ -14,7 +14,7 @@ import type { PlainText } from "./plainText.ts";
 const DIRECT_MAX = 8;
 /** More, once they are this share of those in the automaton; adding them one by one then rebuilds each some nine times. */
 const DIRECT_SHARE = 1 / 8;
-/** Bytes of a literal in the automaton: 1,000 literals then cost at most 2 MB of table. */
+/** Bytes of a literal in the automaton: 1,000 random literals of ASCII then cost 3 MB of table, any at most 8 MB. */
 const KEY_BYTES = 8;
 /** Text scanned since the last change after which all but a few go into the automaton. */
 const SETTLE_BYTES = 262_144;
@@ -129,7 +129,8 @@ function scanBuilt({ automaton, literals, groups }: Built, text: PlainText, from
     if (exact !== undefined) report(exact, end - exact.bytes.length, end);
     for (const length of longer) {
       const literal = literals.get(text.view(end - length, end).toString("latin1"));
-      if (literal !== undefined) report(literal, end - length, end);
+      // Where the text begins, less than was asked for is there, and that may be a shorter literal.
+      if (literal?.bytes.length === length) report(literal, end - length, end);
     }
   });
 }

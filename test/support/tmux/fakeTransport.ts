@@ -44,6 +44,20 @@ export class FakeTransport {
     this.push(`%begin ${stamp}\n${body}%${ok ? "end" : "error"} ${stamp}\n`);
   }
 
+  /** The two blocks that reply to the last command of foreign text and to its nonce's; those of hooks are between them. */
+  replyForeign(body: string, trailer = "", hooks = 0): void {
+    const closing = /^display-messag -p (?:-t \S+ )?"(\S+) /.exec(this.lines.at(-1) ?? "")?.[1];
+    const block = (said: string, client: boolean): string => {
+      this.#number += 1;
+      const stamp = `1 ${this.#number} ${client ? 1 : 0}`;
+      return `%begin ${stamp}\n${said}%end ${stamp}\n`;
+    };
+    const blocks = [block(body, true)];
+    for (let hook = 0; hook < hooks; hook += 1) blocks.push(block("", false));
+    blocks.push(block(`${closing} ${trailer}\n`, true));
+    this.push(blocks.join(""));
+  }
+
   /** tmux executes commands of other clients. */
   othersDid(commands: number): void {
     this.#number += commands;
@@ -62,6 +76,7 @@ interface FakeConnection {
   readonly notifications: Notification[];
   readonly outputs: string[];
   readonly closedWith: AppError[];
+  readonly chunkEnds: () => number;
 }
 
 /** A real connection over a fake transport, attached. */
@@ -70,6 +85,7 @@ export function fakeConnection(): FakeConnection {
   const notifications: Notification[] = [];
   const outputs: string[] = [];
   const closedWith: AppError[] = [];
+  let chunks = 0;
   const connection = new ControlConnection({
     open: transport.open,
     spawn: { tmux: "tmux", args: [], env: {}, cwd: "/" },
@@ -77,11 +93,11 @@ export function fakeConnection(): FakeConnection {
       outputs.push(`%${pane} ${Buffer.from(line.subarray(from, to)).toString("latin1")}`);
     },
     onNotification: (notification) => notifications.push(notification),
-    onChunkEnd: () => undefined,
+    onChunkEnd: () => (chunks += 1),
     onClosed: (error) => closedWith.push(error),
   });
   transport.attach();
-  return { connection, transport, notifications, outputs, closedWith };
+  return { connection, transport, notifications, outputs, closedWith, chunkEnds: () => chunks };
 }
 
 /** Lets what was queued as microtasks run: a connection writes at the end of the turn. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CommandQueue, type Settle } from "../../../../daemon/connection/commandQueue.ts";
+import { CommandQueue, ignoreRefusal, isRefusal, type Settle } from "../../../../daemon/connection/commandQueue.ts";
 import type { GuardBlock, ReplyShape } from "../../../../protocol/control/parser.ts";
 import { AppError } from "../../../../protocol/errors.ts";
 import { MAX_PENDING_COMMAND_BYTES, MAX_PENDING_COMMANDS } from "../../../../protocol/limits.ts";
@@ -118,20 +118,31 @@ describe("CommandQueue", () => {
     expect(held).toBeLessThan(500_000);
   });
 
-  test("replies leave nothing behind", () => {
+  test.each([1, 5])("replies leave nothing behind, %i at a time", (count) => {
     const queue = new CommandQueue();
     let answered = 0;
     const settle: Settle = () => (answered += 1);
     const held = heldBy(() => {
       for (let round = 0; round < 100_000; round += 1) {
-        for (let added = 0; added < 5; added += 1) queue.add([added === 0 ? OURS : NONE], 10, settle);
-        for (let reply = 0; reply < 5; reply += 1) {
+        for (let added = 0; added < count; added += 1) queue.add([added === 0 ? OURS : NONE], 10, settle);
+        for (let reply = 0; reply < count; reply += 1) {
           if (queue.expect() !== (reply === 0 ? OURS : NONE)) throw new Error("another command's shape");
           queue.reply(block(""));
         }
       }
     });
-    expect({ answered, pending: queue.pending }).toEqual({ answered: 500_000, pending: 0 });
-    expect(held).toBeLessThan(1_000_000);
+    expect({ answered, pending: queue.pending }).toEqual({ answered: 100_000 * count, pending: 0 });
+    expect(held).toBeLessThan(500_000);
   });
+});
+
+test.each([
+  [new AppError("TMUX_COMMAND_FAILED", "tmux: no such pane"), true],
+  [new AppError("CONNECTION_LOST", "gone"), false],
+  [Object.assign(new Error("no such file"), { code: "TMUX_COMMAND_FAILED" }), false],
+])("only what tmux refuses is ignored: %s, %j", (error, isIgnored) => {
+  expect(isRefusal(error)).toBe(isIgnored);
+  const ignore = (): void => ignoreRefusal(error);
+  if (isIgnored) expect(ignore).not.toThrow();
+  else expect(ignore).toThrow(error);
 });
