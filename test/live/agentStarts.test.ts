@@ -17,6 +17,7 @@ import { AgentWork } from "../../adapters/agents/start/agentWork.ts";
 import { silentLog } from "../../bench/silentLog.ts";
 import { paneEnvironment } from "../../daemon/ops/environment.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
+import type { PaneInfo } from "../../daemon/tmux/inventory.ts";
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { AGENTS } from "../support/agents/agentCatalogue.ts";
 import { AGENT_DIRECTORY, AgentChannel, type AgentName } from "../support/agents/agentPrograms.ts";
@@ -37,6 +38,7 @@ const folder = process.env.HOME + "/.claude/projects/-work";
 mkdirSync(folder, { recursive: true });
 appendFileSync(folder + "/" + options[at + 1] + ".jsonl", JSON.stringify({ type: "summary" }) + "\\n");
 appendFileSync(process.env.HOME + "/started", [...options.slice(at, at + 2), ...(end < 0 ? [] : process.argv.slice(end))].join(" ") + "\\n");
+appendFileSync(process.env.HOME + "/sizes", process.stdout.columns + "x" + process.stdout.rows + "\\n");
 void import(process.env.FIXTURE);
 `;
 
@@ -368,6 +370,7 @@ test.concurrent("a start whose name is taken while its pane is made says nothing
   expect([next.id === agent.id, next.launch, next.sessionId === agent.sessionId]).toEqual([false, undefined, false]);
 });
 
+const sizeOf = ({ cols, rows }: PaneInfo): string => `${cols}x${rows}`;
 const byName = ([one]: readonly unknown[], [other]: readonly unknown[]): number =>
   String(one).localeCompare(String(other));
 
@@ -435,6 +438,9 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
   ]);
   expect(again).toEqual([]);
   expect(shape()).toEqual(before);
+  // Each began in a pane that had its size.
+  const sizes = readFileSync(join(socket.directory, "home/sizes"), "utf8").trimEnd().split("\n").slice(-2);
+  expect(sizes).toEqual(resumed.map(({ pane }) => sizeOf(server.findPane(pane!)!)));
   expect(opened.started().toSorted()).toEqual(
     [`--session-id ${ids[0]}`, `--session-id ${ids[1]} -- fix it`, ...ids.map((id) => `--resume ${id}`)].toSorted(),
   );

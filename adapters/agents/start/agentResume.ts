@@ -5,6 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import type { NewPaneProgram } from "../../../protocol/command/encode.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
+import { sleep } from "../../../daemon/time/within.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { AppError, toAppError } from "../../../protocol/errors.ts";
 import type { PaneId, SessionId, WindowId } from "../../../protocol/ids.ts";
@@ -38,6 +40,7 @@ interface AgentResumeOptions {
   readonly places: PlacedSessions;
   readonly starts: AgentStarts;
   readonly catalogue: readonly Agent[];
+  readonly clock: Clock;
 }
 
 type Begin = (resumed: ResumedAgent, make: (program: StartProgram) => Promise<PaneId>) => Promise<PaneId | undefined>;
@@ -189,22 +192,30 @@ export class AgentResume {
     planned: ReadonlyMap<string, ResumedAgent>,
     begin: Begin,
   ): Promise<void> {
+    const held: PaneId[] = [];
     /** The agent of the pane, or a shell: also for one that cannot be started, which is in no other's way. */
     const fill = async (
       pane: PlacedPane,
       make: (program: Partial<StartProgram>) => Promise<PaneId>,
+      isAlone: boolean,
     ): Promise<PaneId> => {
       const resumed = planned.get(pane.agent?.id ?? "");
-      const made = resumed === undefined ? undefined : await begin(resumed, make);
+      const hold = async (program: StartProgram): Promise<PaneId> => {
+        const id = await make({ ...program, command: [...HELD, ...(program.command ?? [])] });
+        held.push(id);
+        return id;
+      };
+      const made = resumed === undefined ? undefined : await begin(resumed, isAlone ? make : hold);
       return made ?? make(pane.cwd !== undefined && existsSync(pane.cwd) ? { cwd: pane.cwd } : {});
     };
     let session: SessionId | undefined;
     const windows: (WindowId | undefined)[] = [];
-    for (const window of place.windows) {
-      const [first, ...others] = window.panes;
-      if (first === undefined) continue;
-      const panes = [
-        await fill(first, async (program) => {
+    try {
+      for (const window of place.windows) {
+        const [first, ...others] = window.panes;
+        if (first === undefined) continue;
+        const isAlone = others.length === 0;
+        const makeFirst = async (program: Partial<StartProgram>): Promise<PaneId> => {
           if (session !== undefined) return newWindow(server, session, { ...program, windowName: window.name });
           const { name, cols, rows } = { name: place.session, cols: window.cols, rows: window.rows };
           const size = server.status().kind === "guest" ? {} : { cols, rows };
@@ -212,19 +223,38 @@ export class AgentResume {
           session = made.id;
           if (made.activePane === undefined) throw new AppError("INCONSISTENT_STATE", `session ${name} ended at once`);
           return made.activePane;
-        }),
-      ];
-      for (const pane of others) {
-        panes.push(await fill(pane, (program) => split(server, panes.at(-1)!, program)));
+        };
+        const panes = [await fill(first, makeFirst, isAlone)];
+        for (const pane of others) {
+          panes.push(await fill(pane, (program) => split(server, panes.at(-1)!, program), isAlone));
+        }
+        windows.push(await arrange(server, window, panes));
       }
-      windows.push(await arrange(server, window, panes));
+    } finally {
+      await this.#release(server, held);
     }
     const active = windows[place.activeWindow];
     if (active !== undefined && session !== undefined) {
       await server.layout.run({ kind: "select-window", window: active, session });
     }
   }
+
+  /** They begin, now that their panes have their sizes. */
+  async #release(server: TmuxServer, held: readonly PaneId[]): Promise<void> {
+    if (held.length === 0) return;
+    await sleep(this.#options.clock, SIZED_WITHIN_MS);
+    // One that has gone, or cannot be reached, has a start that will say so.
+    for (const pane of held) await server.input(pane, [{ kind: "keys", keys: ["C-d"] }]).catch(() => undefined);
+  }
 }
+
+/**
+ * A program can miss that its pane's size changes while it starts, and draw for the size before for as long as it runs. In a
+ * window of several panes it begins at the end of its input (C-d, which shows nothing), or at a line that somebody enters.
+ */
+const HELD = ["sh", "-c", 'read -r _; exec "$@"', "sh"] as const;
+/** A pane's program is told of a new size up to 250 ms after the change (server-client.c, 3.2 to 3.7). */
+const SIZED_WITHIN_MS = 300;
 
 const IS_BACK: ReadonlySet<ResumedAgent["outcome"]> = new Set(["resumed", "asking", "running", "late"]);
 

@@ -41,7 +41,7 @@ export class AgentWork {
     this.starts = new AgentStarts({ ...options, worktrees: this.worktrees, conversations: this.transcripts });
     const onError = (error: unknown): void => log.error("agents.places.failed", { error });
     this.#places = new PlacedSessions({ agents, transcripts: this.transcripts, clock, nowUnixMs, onError });
-    this.resume = new AgentResume({ agents, places: this.#places, starts: this.starts, catalogue });
+    this.resume = new AgentResume({ agents, places: this.#places, starts: this.starts, catalogue, clock });
   }
 
   /** Safe to call twice. */
