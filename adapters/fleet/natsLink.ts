@@ -329,7 +329,11 @@ export class NatsLink {
     const { max_age = 0, max_bytes, num_replicas } = wanted;
     const isAsWanted =
       found.max_age === max_age && found.max_bytes === max_bytes && found.num_replicas === num_replicas;
-    if (isOurs && !isAsWanted) await jsm.streams.update(found.name, { max_age, max_bytes, num_replicas });
+    if (isOurs && !isAsWanted) {
+      // NATS refuses one that is longer than messages are kept.
+      const duplicate_window = Math.min(found.duplicate_window, max_age);
+      await jsm.streams.update(found.name, { max_age, max_bytes, num_replicas, duplicate_window });
+    }
     return found.name;
   }
 }

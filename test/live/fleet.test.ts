@@ -101,7 +101,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     const pane = await echoPane(owned.server, "work", 80, 24);
     const record = new Record();
     record.begin(owned.server, pane.pane);
-    const start = () => publish(nats.urls, owned.server, options);
+    const start = (more: PublishOptions = {}) => publish(nats.urls, owned.server, { ...options, ...more });
     const nc = await nats.connect();
     return {
       nats,
@@ -449,6 +449,19 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(checker.gaps).toEqual([]);
     expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
     expect(metric(publishing, "refused")).toBe(0);
+  });
+
+  test("a stream that the daemon made follows its settings to the shortest time and back", async () => {
+    await using at = await scene();
+    const jsm = await jetstreamManager(at.nc);
+    for (const ageMs of [3_600_000, 60_000, 3_600_000]) {
+      await using publishing = at.start({ retention: { ageMs, bytes: 268_435_456, replicas: 1 } });
+      await eventually(async () => {
+        const found = await jsm.streams.info("TMUXWIRE_box").catch(() => undefined);
+        return found?.config.max_age === ageMs * 1e6 || publishing.link.state.problem !== undefined;
+      });
+      expect(publishing.link.state.problem).toBeUndefined();
+    }
   });
 
   test("what is known is read from a stream made by others, with another name", async () => {
