@@ -255,6 +255,21 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(metric(first, "panes")).toBe(0);
   });
 
+  test("a daemon that does not notice that it was cut off finds that another one has its host's name since", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using first = publish(leaf.urls, at.owned.server, { access: { domain: DOMAIN } });
+    await published(first);
+    await leaf.kill(0, "SIGSTOP");
+    await using other = await ownedFixture();
+    await other.server.createSession({ name: "elsewhere", command: ["cat"] });
+    await using second = publish(at.nats.urls, other.server);
+    await published(second);
+    await leaf.kill(0, "SIGCONT");
+    await eventually(() => metric(first, "host_taken") === 1);
+    expect(metric(second, "host_taken")).toBe(0);
+  });
+
   test("a second daemon with the same host is refused, and takes over when the first has ended", async () => {
     await using at = await scene();
     const first = at.start();

@@ -1,0 +1,29 @@
+/** Whether a host is still this daemon's, where NATS tells nobody that another one has it. */
+import type { StoredMsg } from "@nats-io/jetstream";
+import { expect, test } from "vitest";
+import { silentLog } from "../../../../bench/silentLog.ts";
+import { HostClaim } from "../../../../adapters/fleet/hostClaim.ts";
+import type { NatsLink } from "../../../../adapters/fleet/natsLink.ts";
+import { FakeClock } from "../../../support/clock/fakeClock.ts";
+
+test("a holder finds within half a minute that another daemon has its host, and looks no more then", async () => {
+  const clock = new FakeClock();
+  let stored: string | undefined;
+  const link = {
+    connection: async () => ({}),
+    last: async () => (stored === undefined ? undefined : ({ seq: 1, data: Buffer.from(stored) } as StoredMsg)),
+    keeps: async () => true,
+    answer: () => () => undefined,
+    onDoubt: () => () => undefined,
+    publish: async ({ bytes }: { readonly bytes: string }) => ((stored = bytes), { kind: "stored", seq: 1 }),
+  } as unknown as NatsLink;
+  const state = { instance: "us", version: "0", startedUnixMs: 0, servers: ["main"] };
+  const claim = new HostClaim({ link, host: "box", stateStream: "S", state, clock, log: silentLog });
+  const { signal } = new AbortController();
+  await claim.take(signal);
+  const lost = claim.lost(signal);
+  stored = JSON.stringify({ ...state, instance: "another" });
+  clock.advanceMs(30_000);
+  await lost;
+  expect(clock.pendingTimers).toBe(0);
+});
