@@ -1,5 +1,4 @@
 /** Whether a host is still this daemon's, where NATS tells nobody that another one has it. */
-import type { StoredMsg } from "@nats-io/jetstream";
 import { expect, test } from "vitest";
 import { silentLog } from "../../../../bench/silentLog.ts";
 import { HostClaim } from "../../../../adapters/fleet/hostClaim.ts";
@@ -11,7 +10,7 @@ test("a holder finds within half a minute that another daemon has its host, and 
   let stored: string | undefined;
   const link = {
     connection: async () => ({}),
-    last: async () => (stored === undefined ? undefined : ({ seq: 1, data: Buffer.from(stored) } as StoredMsg)),
+    last: async () => (stored === undefined ? undefined : { seq: 1, data: Buffer.from(stored) }),
     keeps: async () => true,
     answer: () => () => undefined,
     onDoubt: () => () => undefined,
