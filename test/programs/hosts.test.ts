@@ -126,7 +126,7 @@ test("a login that lasts is used by the next one: no second connection is left b
   await here.serve();
   const added = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
   expect(added.stdout).toMatch(/^build: no_tmuxwire, /);
-  for (const _time of [1, 2]) {
+  for (let times = 0; times < 2; times += 1) {
     await login(here);
     await eventually(async () => !(await run(here, "sessions")).includes("terminal"), 50);
   }
