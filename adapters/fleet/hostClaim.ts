@@ -121,7 +121,9 @@ export class HostClaim {
     const nc = await link.connection(signal);
     const last = await this.#last(signal);
     const held = last.state;
-    if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await isAlive(nc, host))) {
+    // While we are cut off nobody answers us, which says nothing of the holder.
+    const maySay = async (): Promise<boolean> => (await isAlive(nc, host)) || !link.state.connected;
+    if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await maySay())) {
       return held.instance;
     }
     this.#stopAnswering ??= link.answer(aliveSubject(host), (message) => {

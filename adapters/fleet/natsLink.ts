@@ -121,7 +121,9 @@ export class NatsLink {
   }
 
   #subscribe(one: Answering): void {
-    one.subscription = this.#parts?.nc.subscribe(one.subject, {
+    const nc = this.#parts?.nc;
+    if (nc?.isClosed() !== false) return;
+    one.subscription = nc.subscribe(one.subject, {
       callback: (error, message) => {
         if (error === null) one.callback(message);
       },

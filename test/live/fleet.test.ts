@@ -596,9 +596,11 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using viewer = new Seen(at.nc, pane, "now", new StreamChecker(at.record));
     const former = await publishing.link.connection(publishing.link.signal);
     await former.close();
+    publishing.link.answer("tmuxwire.box.call.later", (message) => void message.respond("yes"));
     await eventually(() => !publishing.link.state.connected);
     await shown(at, viewer, 0, 1);
     await capture();
+    expect((await at.nc.request("tmuxwire.box.call.later")).string()).toBe("yes");
     await using second = at.start();
     await eventually(() => metric(second, "host_taken") === 1);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });
