@@ -13,7 +13,7 @@ import {
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test, vi } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
-import { outSubject, STATE_STREAM } from "../../adapters/fleet/fleetSubjects.ts";
+import { outSubject, STATE_STREAM, stateSubject } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -391,6 +391,21 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using refused = new Seen(at.nc, secret, "start");
     await eventually(() => server !== undefined);
     expect(refused.events).toEqual([]);
+  });
+
+  test("a server that its host publishes no longer is told as ended", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    // An earlier daemon has told of it.
+    const tree = JSON.stringify({ sessions: [], windows: [], panes: [] });
+    await jetstream(at.nc).publish(stateSubject("box", "default", "tree"), tree);
+    const told = async () => (await at.client.servers()).map(({ server, ended }) => [server, ended]);
+    await eventually(async () => (await told()).length === 2);
+    expect(await told()).toEqual([
+      ["default", true],
+      ["main", false],
+    ]);
   });
 
   test("a pane that is not wanted is not published after a restart either, and one that was is closed", async () => {
