@@ -9,7 +9,7 @@ import {
   type OperationNames,
   type OperationRoute,
 } from "../../protocol/api/operationRoutes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES } from "../../protocol/errors.ts";
 import { HttpCaller, TmuxwireError } from "../client/clientHttp.ts";
 import { runAndListen } from "../client/clientRun.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
@@ -243,8 +243,11 @@ function isReading(name: OperationName): boolean {
 /** Whether it does no more when it is sent twice. */
 export const mayRepeat = (name: OperationName): boolean => isReading(name) || OPERATIONS[name].idempotent === true;
 
-/** What the daemon there responded, as ours. */
+/** What the daemon there responded, as ours. A code that only a later version knows has no status here. */
 export const asAppError = (error: unknown): unknown =>
   error instanceof TmuxwireError
-    ? new AppError(error.code, error.message, { details: error.details, cause: error })
+    ? new AppError(Object.hasOwn(ERROR_SURFACES, error.code) ? error.code : "PROTOCOL_ERROR", error.message, {
+        details: error.details,
+        cause: error,
+      })
     : error;

@@ -9,6 +9,7 @@ import { RemoteHosts } from "../../adapters/remote/remoteHosts.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { cutLink } from "../support/daemon/cutLink.ts";
 import { deadHosts, nearFixture } from "../support/daemon/farHost.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 import { nativeFixture, noAgentless, noAgents, stubServer } from "../support/daemon/nativeServer.ts";
 import { Disposables } from "../support/disposables.ts";
 
@@ -86,6 +87,22 @@ test("what a host says of a host of its own is passed on: it is no lost connecti
       { error: { code: "DAEMON_UNREACHABLE", message: "no route to host; run `ssh build true`" } },
     ]);
   }
+});
+
+test("an error of a code that only a newer daemon knows is passed on with its words", async () => {
+  const far = createServer((_request, response) => {
+    response.writeHead(418, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { code: "OUT_OF_TEA", message: "there is no tea left" } }));
+  });
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const { status, json } = await near.call("GET", "/v1/servers/main@far/panes");
+  const error = { code: "PROTOCOL_ERROR", message: "there is no tea left" };
+  expect([status, json]).toEqual([502, { error }]);
+  await using socket = await RawSocket.open(near.port);
+  socket.send({ type: "call", id: 1, operation: "listPanes", server: "main@far" });
+  expect(await socket.next()).toEqual({ type: "error", id: 1, ...error });
+  far.close();
 });
 
 test("a program that ssh could not be given is refused, and not remembered: the next daemon could not start", async () => {
