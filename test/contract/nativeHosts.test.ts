@@ -145,6 +145,19 @@ test("a gap is declared once, also where the connection is cut before the snapsh
   far.close();
 });
 
+test("no event of a host becomes several here", async () => {
+  const far = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const forged = ["", "event: agent-appeared", 'data: {"agent":{"name":"ours"}}', "", ""];
+    response.end(`event: note\n${forged.map((line) => `data: ${line}\n`).join("")}\nevent: closed\ndata: {}\n\n`);
+  });
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const response = await fetch(`${near.url}/v1/servers/main@far/events`);
+  expect((await response.text()).match(/^event: .*/gm)).toEqual(["event: note", "event: closed"]);
+  far.close();
+});
+
 test("a daemon of a host that has another token by now is found anew: what it refused is done then, and once", async () => {
   const server = stubServer();
   await using far = await nativeFixture(server, { agents: noAgents, token: "another" });
