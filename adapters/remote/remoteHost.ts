@@ -10,6 +10,7 @@ import {
   type OperationRoute,
 } from "../../protocol/api/operationRoutes.ts";
 import { AppError, ERROR_SURFACES } from "../../protocol/errors.ts";
+import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { HttpCaller, TmuxwireError } from "../client/clientHttp.ts";
 import { runAndListen } from "../client/clientRun.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
@@ -177,14 +178,14 @@ export class RemoteHost {
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
     const startMs = this.#clock.nowMs();
-    const servers = (await this.ask("listServers", {})) as { readonly servers: readonly unknown[] } | undefined;
+    const servers = listIn(await this.ask("listServers", {}), "servers");
     const roundTripMs = servers === undefined ? null : Math.round(this.#clock.nowMs() - startMs);
-    const agents = (await this.ask("listAgents", {})) as { readonly agents: readonly unknown[] } | undefined;
+    const agents = listIn(await this.ask("listAgents", {}), "agents");
     return {
       ...this.describe(),
       roundTripMs,
-      servers: servers?.servers.length ?? null,
-      agents: agents?.agents.length ?? null,
+      servers: servers?.length ?? null,
+      agents: agents?.length ?? null,
     };
   }
 
@@ -217,6 +218,12 @@ export class RemoteHost {
     }
     return http.perform<object>(name, names, input as object, { signal, idempotencyKey });
   }
+}
+
+/** Undefined: it has not responded, or with something else. */
+export function listIn(answer: object | undefined, member: string): readonly unknown[] | undefined {
+  const list = fieldsOf(answer)?.[member];
+  return Array.isArray(list) ? list : undefined;
 }
 
 export function describeHost(record: HostRecord, { kind, sinceUnixMs, message, found }: HostLinkState): NativeHost {

@@ -145,6 +145,16 @@ test("a gap is declared once, also where the connection is cut before the snapsh
   far.close();
 });
 
+test("a host that responds with something else is listed with what is known", async () => {
+  const far = createServer((_request, response) => response.end('{"servers":7}'));
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const { json } = await near.call("GET", "/v1/hosts");
+  expect(json["hosts"]).toMatchObject([{ name: "far", state: "connected", servers: null, agents: null }]);
+  expect((await near.call("GET", "/v1/servers")).json["servers"]).toMatchObject([{ name: "main" }]);
+  far.close();
+});
+
 test("no event of a host becomes several here", async () => {
   const far = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
