@@ -48,7 +48,7 @@ export interface FleetServer {
   readonly agents: readonly NativeAgent[];
   /** When the newest of these was told: Unix time in milliseconds. */
   readonly toldUnixMs: number;
-  /** Its daemon has ended in order since. One that was killed or cut off does not say so. */
+  /** Its daemon has ended in order since, or publishes it no longer. One that was killed or cut off does not say so. */
   readonly ended: boolean;
 }
 
@@ -299,11 +299,14 @@ function serversOf(states: readonly State[]): readonly FleetServer[] {
     string,
     { host: string; server: string; toldUnixMs: number; parts: Partial<Record<StateKind, Told>> }
   >();
-  const ended = new Set<string>();
+  /** By host: the servers that its daemon publishes, or did when it was killed. */
+  const published = new Map<string, readonly unknown[]>();
   for (const { subject, time, json } of states) {
     const of = stateOf(subject);
     if (of?.server === undefined || of.kind === undefined) {
-      if (of !== undefined && (json as { readonly ended?: boolean }).ended === true) ended.add(of.host);
+      const { ended, servers } = json as { readonly ended?: unknown; readonly servers?: unknown };
+      if (of !== undefined && (ended === true || Array.isArray(servers)))
+        published.set(of.host, ended === true ? [] : (servers as readonly unknown[]));
       continue;
     }
     const key = `${of.host}\n${of.server}`;
@@ -325,7 +328,7 @@ function serversOf(states: readonly State[]): readonly FleetServer[] {
         readiness: readiness?.readiness ?? {},
         agents: agents?.agents ?? [],
         toldUnixMs,
-        ended: ended.has(host),
+        ended: published.get(host)?.includes(server) === false,
       };
     });
 }

@@ -6,7 +6,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Log } from "../../daemon/ops/log.ts";
 import { backOffMs } from "../../daemon/time/backOff.ts";
-import type { Clock } from "../../daemon/time/clock.ts";
+import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { SingleFlight } from "../../daemon/time/singleFlight.ts";
 import { sleep, untilAborted } from "../../daemon/time/within.ts";
 import { aliveSubject, daemonSubject, hostStream } from "./fleetSubjects.ts";
@@ -15,6 +15,8 @@ import type { NatsLink } from "./natsLink.ts";
 /** A daemon that lives answers at once. */
 const ALIVE_MS = 2_000;
 const RETRY = { minMs: 1_000, maxMs: 30_000 };
+/** Servers of NATS that lose each other for a while tell nobody: the holder looks so often whether it still is. */
+const LOOK_MS = 30_000;
 
 /** The daemon's own last value. */
 interface DaemonState {
@@ -39,6 +41,7 @@ interface HostClaimOptions {
 export class HostClaim {
   readonly #options: HostClaimOptions;
   readonly #lost = new Set<() => void>();
+  #doubt: () => void = () => undefined;
   #stopAnswering: (() => void) | undefined;
   #seq = 0;
   #holder: string | undefined;
@@ -82,12 +85,23 @@ export class HostClaim {
 
   /** While we were cut off another daemon may have taken it, and a NATS without a disk has forgotten it. @throws the signal's reason */
   lost(signal: AbortSignal): Promise<void> {
+    const { link, clock } = this.#options;
     const look = new SingleFlight(async () => void (await this.isHeld(signal)));
     return untilAborted(signal, (resolve) => {
       this.#lost.add(resolve);
-      const stopLooking = this.#options.link.onDoubt(() => look.soon());
+      let timer: Timer | undefined;
+      const later = (): void => void (timer = clock.callAt(clock.nowMs() + LOOK_MS, this.#doubt));
+      this.#doubt = () => {
+        timer?.cancel();
+        later();
+        look.soon();
+      };
+      later();
+      const stopLooking = link.onDoubt(this.#doubt);
       return () => {
         this.#lost.delete(resolve);
+        timer?.cancel();
+        this.#doubt = () => undefined;
         stopLooking();
       };
     });
@@ -107,10 +121,16 @@ export class HostClaim {
     const nc = await link.connection(signal);
     const last = await this.#last(signal);
     const held = last.state;
-    if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await isAlive(nc, host))) {
+    // While we are cut off nobody answers us, which says nothing of the holder.
+    const maySay = async (): Promise<boolean> => (await isAlive(nc, host)) || !link.state.connected;
+    if (held !== undefined && held.ended !== true && held.instance !== state.instance && (await maySay())) {
       return held.instance;
     }
-    this.#stopAnswering ??= link.answer(aliveSubject(host), (message) => void message.respond(state.instance));
+    this.#stopAnswering ??= link.answer(aliveSubject(host), (message) => {
+      message.respond(state.instance);
+      // Who asks may have waited in vain, and have taken it.
+      this.#doubt();
+    });
     const request = { subject: daemonSubject(host), bytes: JSON.stringify(state), after: last.seq };
     const outcome = await link.publish(request, signal);
     if (outcome.kind === "stored") {

@@ -121,7 +121,9 @@ export class NatsLink {
   }
 
   #subscribe(one: Answering): void {
-    one.subscription = this.#parts?.nc.subscribe(one.subject, {
+    const nc = this.#parts?.nc;
+    if (nc?.isClosed() !== false) return;
+    one.subscription = nc.subscribe(one.subject, {
       callback: (error, message) => {
         if (error === null) one.callback(message);
       },
@@ -329,7 +331,11 @@ export class NatsLink {
     const { max_age = 0, max_bytes, num_replicas } = wanted;
     const isAsWanted =
       found.max_age === max_age && found.max_bytes === max_bytes && found.num_replicas === num_replicas;
-    if (isOurs && !isAsWanted) await jsm.streams.update(found.name, { max_age, max_bytes, num_replicas });
+    if (isOurs && !isAsWanted) {
+      // NATS refuses one that is longer than messages are kept.
+      const duplicate_window = Math.min(found.duplicate_window, max_age);
+      await jsm.streams.update(found.name, { max_age, max_bytes, num_replicas, duplicate_window });
+    }
     return found.name;
   }
 }

@@ -3,6 +3,7 @@
  * Requests keep their order and their ids, channels get numbers of this daemon's. When a connection is lost, each request
  * under way is told so, and each channel is closed with a code after which the client subscribes again.
  */
+import { createConnection } from "node:net";
 import { WebSocket } from "ws";
 import {
   decodeStreamFrame,
@@ -169,9 +170,10 @@ class HostSocket {
       if (this.#isOver) return;
       const { token } = host;
       const protocols = [STREAM_PROTOCOL, ...(token === undefined ? [] : [`${STREAM_BEARER_PREFIX}${token}`])];
-      const socket = new WebSocket(`ws+unix:${socketPath}:/v1/stream`, protocols, {
+      // A URL with the path in it would have another one where that has a blank or an umlaut.
+      const socket = new WebSocket("ws://localhost/v1/stream", protocols, {
         perMessageDeflate: false,
-        headers: { host: "localhost" },
+        createConnection: () => createConnection(socketPath),
       });
       this.#socket = socket;
       socket.on("open", () => {

@@ -141,10 +141,9 @@ export const isWorthRetrying = (loss: unknown): boolean => {
   return code !== undefined && (isPassing(code) || code === "RESOURCE_LIMIT");
 };
 
-/** Its own names end in `@HOST` here. */
+/** Its own names end in `@HOST` here. What is not JSON of ours may have line ends, and is one event here as it is there. */
 function renamed(event: string, data: string, host: string): string {
-  if (event === "output") return data;
-  if (event !== "open" && event !== "reset" && !event.startsWith("agent-")) return data;
+  if (event !== "open" && event !== "reset" && !event.startsWith("agent-")) return data.replaceAll("\n", "\ndata: ");
   return JSON.stringify(renamedEvent(JSON.parse(data) as object, host));
 }
 

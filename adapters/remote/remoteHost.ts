@@ -9,7 +9,8 @@ import {
   type OperationNames,
   type OperationRoute,
 } from "../../protocol/api/operationRoutes.ts";
-import { AppError } from "../../protocol/errors.ts";
+import { AppError, ERROR_SURFACES } from "../../protocol/errors.ts";
+import { fieldsOf } from "../../protocol/text/jsonObject.ts";
 import { HttpCaller, TmuxwireError } from "../client/clientHttp.ts";
 import { runAndListen } from "../client/clientRun.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
@@ -177,14 +178,14 @@ export class RemoteHost {
   /** As it is now. */
   async check(): Promise<NativeCheckedHost> {
     const startMs = this.#clock.nowMs();
-    const servers = (await this.ask("listServers", {})) as { readonly servers: readonly unknown[] } | undefined;
+    const servers = listIn(await this.ask("listServers", {}), "servers");
     const roundTripMs = servers === undefined ? null : Math.round(this.#clock.nowMs() - startMs);
-    const agents = (await this.ask("listAgents", {})) as { readonly agents: readonly unknown[] } | undefined;
+    const agents = listIn(await this.ask("listAgents", {}), "agents");
     return {
       ...this.describe(),
       roundTripMs,
-      servers: servers?.servers.length ?? null,
-      agents: agents?.agents.length ?? null,
+      servers: servers?.length ?? null,
+      agents: agents?.length ?? null,
     };
   }
 
@@ -219,6 +220,12 @@ export class RemoteHost {
   }
 }
 
+/** Undefined: it has not responded, or with something else. */
+export function listIn(answer: object | undefined, member: string): readonly unknown[] | undefined {
+  const list = fieldsOf(answer)?.[member];
+  return Array.isArray(list) ? list : undefined;
+}
+
 export function describeHost(record: HostRecord, { kind, sinceUnixMs, message, found }: HostLinkState): NativeHost {
   const { name, destination, sshConfig = null, program = null, agentless = false } = record;
   return {
@@ -243,8 +250,11 @@ function isReading(name: OperationName): boolean {
 /** Whether it does no more when it is sent twice. */
 export const mayRepeat = (name: OperationName): boolean => isReading(name) || OPERATIONS[name].idempotent === true;
 
-/** What the daemon there responded, as ours. */
+/** What the daemon there responded, as ours. A code that only a later version knows has no status here. */
 export const asAppError = (error: unknown): unknown =>
   error instanceof TmuxwireError
-    ? new AppError(error.code, error.message, { details: error.details, cause: error })
+    ? new AppError(Object.hasOwn(ERROR_SURFACES, error.code) ? error.code : "PROTOCOL_ERROR", error.message, {
+        details: error.details,
+        cause: error,
+      })
     : error;

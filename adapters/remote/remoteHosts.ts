@@ -23,7 +23,7 @@ import { splitName, withNames } from "./hostNames.ts";
 import { hostEventResponse } from "./hostStreams.ts";
 import { requireDestination, requireProgram } from "./sshArguments.ts";
 import type { HostLinkState } from "./hostLink.ts";
-import { type Link, RemoteHost } from "./remoteHost.ts";
+import { type Link, listIn, RemoteHost } from "./remoteHost.ts";
 
 interface RemoteHostsOptions {
   /** Those of this machine; their names have precedence. */
@@ -139,12 +139,12 @@ export class RemoteHosts implements OtherMachines {
     const answers = await Promise.all(
       hosts.map(async (host) => (host instanceof RemoteHost ? host.ask(name, input) : {})),
     );
-    const all = [here, ...answers].flatMap(
-      (answer) => (answer as Record<string, readonly unknown[]> | undefined)?.[list] ?? [],
-    );
-    const unreachable = hosts.flatMap((host, at) =>
-      host.link.state.kind !== "connected" || answers[at] === undefined ? [host.name] : [],
-    );
+    const all = [here, ...answers].flatMap((answer) => listIn(answer, list) ?? []);
+    const unreachable = hosts.flatMap((host, at) => {
+      const isAsked = host instanceof RemoteHost;
+      const isLate = host.link.state.kind !== "connected" || (isAsked && listIn(answers[at], list) === undefined);
+      return isLate ? [host.name] : [];
+    });
     const unread = [here, ...answers]
       .map((answer) => Number(fieldsOf(answer)?.["unread"] ?? 0))
       .reduce((sum, count) => sum + count, 0);

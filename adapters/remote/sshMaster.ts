@@ -65,7 +65,7 @@ export async function startMaster(
   prepareSocketPath(controlPath + WHILE_BINDING);
   // Of a daemon that was killed together with the guard of its ssh.
   if (existsSync(controlPath)) await runSsh(exitArguments(controlPath), env);
-  const isLoggedIn = further === undefined && (await hasLogin(options.loginPath, env));
+  const isLoggedIn = further === undefined && (await hasLogin(options));
   signal.throwIfAborted();
   return new SshMaster(options, env, { controlPath: isLoggedIn ? options.loginPath : controlPath, isLoggedIn }, onLost);
 }
@@ -91,16 +91,18 @@ export async function connectedInTime<T>(
   }
 }
 
-/** One that has ended leaves its socket. */
-async function hasLogin(loginPath: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+type Login = Pick<SshMasterOptions, "loginPath" | "env">;
+
+/** Whether a person's login lasts. One that has ended leaves its socket. */
+export async function hasLogin({ loginPath, env }: Login): Promise<boolean> {
   if (!existsSync(loginPath)) return false;
-  const { code } = await runSsh(checkArguments(loginPath), env);
+  const { code } = await runSsh(checkArguments(loginPath), agentEnvironment(env, []));
   if (code !== 0) rmSync(loginPath, { force: true });
   return code === 0;
 }
 
 /** Ends a person's login. */
-export async function endLogin({ loginPath, env }: Pick<SshMasterOptions, "loginPath" | "env">): Promise<void> {
+export async function endLogin({ loginPath, env }: Login): Promise<void> {
   if (!existsSync(loginPath)) return;
   await runSsh(exitArguments(loginPath), agentEnvironment(env, []));
   rmSync(loginPath, { force: true });

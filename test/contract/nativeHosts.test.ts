@@ -9,6 +9,7 @@ import { RemoteHosts } from "../../adapters/remote/remoteHosts.ts";
 import { systemClock } from "../../daemon/time/clock.ts";
 import { cutLink } from "../support/daemon/cutLink.ts";
 import { deadHosts, nearFixture } from "../support/daemon/farHost.ts";
+import { RawSocket } from "../support/daemon/nativeSocket.ts";
 import { nativeFixture, noAgentless, noAgents, stubServer } from "../support/daemon/nativeServer.ts";
 import { Disposables } from "../support/disposables.ts";
 
@@ -88,6 +89,22 @@ test("what a host says of a host of its own is passed on: it is no lost connecti
   }
 });
 
+test("an error of a code that only a newer daemon knows is passed on with its words", async () => {
+  const far = createServer((_request, response) => {
+    response.writeHead(418, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { code: "OUT_OF_TEA", message: "there is no tea left" } }));
+  });
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const { status, json } = await near.call("GET", "/v1/servers/main@far/panes");
+  const error = { code: "PROTOCOL_ERROR", message: "there is no tea left" };
+  expect([status, json]).toEqual([502, { error }]);
+  await using socket = await RawSocket.open(near.port);
+  socket.send({ type: "call", id: 1, operation: "listPanes", server: "main@far" });
+  expect(await socket.next()).toEqual({ type: "error", id: 1, ...error });
+  far.close();
+});
+
 test("a program that ssh could not be given is refused, and not remembered: the next daemon could not start", async () => {
   const server = stubServer();
   await using far = await nativeFixture(server, { agents: noAgents });
@@ -125,6 +142,29 @@ test("a gap is declared once, also where the connection is cut before the snapsh
     [undefined, "e:0"],
     ["event: open", "event: gap", "event: snapshot", "event: closed"],
   ]);
+  far.close();
+});
+
+test("a host that responds with something else is listed with what is known", async () => {
+  const far = createServer((_request, response) => response.end('{"servers":7}'));
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const { json } = await near.call("GET", "/v1/hosts");
+  expect(json["hosts"]).toMatchObject([{ name: "far", state: "connected", servers: null, agents: null }]);
+  expect((await near.call("GET", "/v1/servers")).json["servers"]).toMatchObject([{ name: "main" }]);
+  far.close();
+});
+
+test("no event of a host becomes several here", async () => {
+  const far = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const forged = ["", "event: agent-appeared", 'data: {"agent":{"name":"ours"}}', "", ""];
+    response.end(`event: note\n${forged.map((line) => `data: ${line}\n`).join("")}\nevent: closed\ndata: {}\n\n`);
+  });
+  await once(far.listen(0, "127.0.0.1"), "listening");
+  await using near = await nearFixture((far.address() as AddressInfo).port);
+  const response = await fetch(`${near.url}/v1/servers/main@far/events`);
+  expect((await response.text()).match(/^event: .*/gm)).toEqual(["event: note", "event: closed"]);
   far.close();
 });
 

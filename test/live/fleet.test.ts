@@ -13,7 +13,7 @@ import {
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { describe, expect, test, vi } from "vitest";
 import { FleetClient, type FleetServer, type PaneEvent } from "../../adapters/fleet/fleetClient.ts";
-import { outSubject, STATE_STREAM } from "../../adapters/fleet/fleetSubjects.ts";
+import { outSubject, STATE_STREAM, stateSubject } from "../../adapters/fleet/fleetSubjects.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import { formatPosition } from "../../protocol/position.ts";
 import { eventually } from "../support/clock/eventually.ts";
@@ -101,7 +101,7 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     const pane = await echoPane(owned.server, "work", 80, 24);
     const record = new Record();
     record.begin(owned.server, pane.pane);
-    const start = () => publish(nats.urls, owned.server, options);
+    const start = (more: PublishOptions = {}) => publish(nats.urls, owned.server, { ...options, ...more });
     const nc = await nats.connect();
     return {
       nats,
@@ -255,6 +255,21 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(metric(first, "panes")).toBe(0);
   });
 
+  test("a daemon that does not notice that it was cut off finds that another one has its host's name since", async () => {
+    await using at = await scene({}, { domain: DOMAIN });
+    await using leaf = await natsServers({ leafOf: at.nats.leafUrl });
+    await using first = publish(leaf.urls, at.owned.server, { access: { domain: DOMAIN } });
+    await published(first);
+    await leaf.kill(0, "SIGSTOP");
+    await using other = await ownedFixture();
+    await other.server.createSession({ name: "elsewhere", command: ["cat"] });
+    await using second = publish(at.nats.urls, other.server);
+    await published(second);
+    await leaf.kill(0, "SIGCONT");
+    await eventually(() => metric(first, "host_taken") === 1);
+    expect(metric(second, "host_taken")).toBe(0);
+  });
+
   test("a second daemon with the same host is refused, and takes over when the first has ended", async () => {
     await using at = await scene();
     const first = at.start();
@@ -378,6 +393,21 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(refused.events).toEqual([]);
   });
 
+  test("a server that its host publishes no longer is told as ended", async () => {
+    await using at = await scene();
+    await using publishing = at.start();
+    await published(publishing);
+    // An earlier daemon has told of it.
+    const tree = JSON.stringify({ sessions: [], windows: [], panes: [] });
+    await jetstream(at.nc).publish(stateSubject("box", "default", "tree"), tree);
+    const told = async () => (await at.client.servers()).map(({ server, ended }) => [server, ended]);
+    await eventually(async () => (await told()).length === 2);
+    expect(await told()).toEqual([
+      ["default", true],
+      ["main", false],
+    ]);
+  });
+
   test("a pane that is not wanted is not published after a restart either, and one that was is closed", async () => {
     await using at = await scene({ panes: "work" });
     await at.owned.server.createSession({ name: "secret", command: ["sh", "-c", "echo s3cret; exec cat"] });
@@ -449,6 +479,19 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     expect(checker.gaps).toEqual([]);
     expect((await jsm.streams.info("OURS")).config.max_age).toBe(0);
     expect(metric(publishing, "refused")).toBe(0);
+  });
+
+  test("a stream that the daemon made follows its settings to the shortest time and back", async () => {
+    await using at = await scene();
+    const jsm = await jetstreamManager(at.nc);
+    for (const ageMs of [3_600_000, 60_000, 3_600_000]) {
+      await using publishing = at.start({ retention: { ageMs, bytes: 268_435_456, replicas: 1 } });
+      await eventually(async () => {
+        const found = await jsm.streams.info("TMUXWIRE_box").catch(() => undefined);
+        return found?.config.max_age === ageMs * 1e6 || publishing.link.state.problem !== undefined;
+      });
+      expect(publishing.link.state.problem).toBeUndefined();
+    }
   });
 
   test("what is known is read from a stream made by others, with another name", async () => {
@@ -568,9 +611,11 @@ describe.skipIf(natsVersion === undefined)("on NATS", () => {
     await using viewer = new Seen(at.nc, pane, "now", new StreamChecker(at.record));
     const former = await publishing.link.connection(publishing.link.signal);
     await former.close();
+    publishing.link.answer("tmuxwire.box.call.later", (message) => void message.respond("yes"));
     await eventually(() => !publishing.link.state.connected);
     await shown(at, viewer, 0, 1);
     await capture();
+    expect((await at.nc.request("tmuxwire.box.call.later")).string()).toBe("yes");
     await using second = at.start();
     await eventually(() => metric(second, "host_taken") === 1);
     expect(publishing.link.state).toEqual({ connected: true, problem: undefined });

@@ -120,6 +120,20 @@ test("a person logs in once, in a terminal; the connection is used until the hos
   await loggedOut(here);
 });
 
+test("a login that lasts is used by the next one: no second connection is left beside it", async () => {
+  await using host = await sshHost({ hasTmuxwire: false });
+  await using here = cliSandbox();
+  await here.serve();
+  const added = await here.run(["hosts", "add", "build", "build", "--ssh-config", host.configFile]);
+  expect(added.stdout).toMatch(/^build: no_tmuxwire, /);
+  for (let times = 0; times < 2; times += 1) {
+    await login(here);
+    await eventually(async () => !(await run(here, "sessions")).includes("terminal"), 50);
+  }
+  expect(readdirSync("/proc").filter((pid) => commandLine(pid).includes(`${here.socketPath}.logins`))).toHaveLength(1);
+  await loggedOut(here);
+});
+
 describe.skipIf(!mayMount)("a host with mounts of its own", () => {
   test("a second factor is asked for once, in a terminal", async () => {
     await using host = await sshHost({

@@ -8,6 +8,7 @@ import { printable } from "../../cli/textTable.ts";
 import { inForeground } from "../../cli/foregroundProgram.ts";
 import { hostPlaces } from "../../remote/hostBook.ts";
 import { loginArguments } from "../../remote/sshArguments.ts";
+import { hasLogin } from "../../remote/sshMaster.ts";
 import { prepareSocketPath } from "../../../daemon/host/socketPath.ts";
 import { CLIENT_OPTIONS, connect, daemonAddress } from "../connection/clientConnection.ts";
 import { memberOptions } from "./operationCommand.ts";
@@ -97,6 +98,8 @@ async function login(call: CommandCall, host: NativeCheckedHost): Promise<number
   const { destination, sshConfig, name } = host;
   const { loginPath } = hostPlaces(socketPath, name);
   prepareSocketPath(loginPath);
+  // The host is away for another reason: a second connection could not listen there, and would stay for good.
+  if (await hasLogin({ loginPath, env: call.io.env })) return 0;
   const args = loginArguments({ destination, configFile: sshConfig ?? undefined }, loginPath);
   return inForeground(call.io, { program: "ssh", args, env: call.io.env });
 }

@@ -49,8 +49,8 @@ export interface OperationEndpoint extends EndpointBase {
   readonly response: GenericSchema;
 }
 
-/** Of what may be on another machine: it cannot be reached, or the connection to it was lost. */
-export const ELSEWHERE = ["DAEMON_UNREACHABLE"] as const satisfies readonly ErrorCode[];
+/** Of what may be on another machine: it cannot be reached, the connection to it was lost, or its daemon is a later version. */
+export const ELSEWHERE = ["DAEMON_UNREACHABLE", "PROTOCOL_ERROR"] as const satisfies readonly ErrorCode[];
 
 const ALWAYS_HERE: ReadonlySet<Scope> = new Set(["host", "notification"]);
 

@@ -73,13 +73,19 @@ export async function sendFarAnswer(options: SendFarAnswerOptions): Promise<Answ
   const { api, card, answer, idempotencyKey } = options;
   const { running, question } = card;
   const body = farAnswerBody(answer, question);
-  const result = await sendOnce({
-    ...options,
-    send: (signal) =>
-      body === undefined
-        ? api.operate("POST", agentPath(running?.id ?? "", "interrupt"), {}, undefined, signal)
-        : api.operate("POST", agentPath(running?.id ?? "", "answer"), body, idempotencyKey, signal),
-  });
+  if (body === undefined && answer.kind !== "keys") {
+    const message = "no button stands for what it asks: open its pane, and take control to answer";
+    return { kind: "failed", errorType: "question_unreadable", message, textWritten: false };
+  }
+  const path = (what: string): string => agentPath(running?.id ?? "", what);
+  // An interruption has no key: tried again it could be pressed twice, which is another key to some agents.
+  const result =
+    body === undefined
+      ? await tryOnce({ ...options, send: (signal) => api.operate("POST", path("interrupt"), {}, undefined, signal) })
+      : await sendOnce({
+          ...options,
+          send: (signal) => api.operate("POST", path("answer"), body, idempotencyKey, signal),
+        });
   if (result instanceof Refused) {
     const { code, message, details } = result;
     const reason = typeof details["reason"] === "string" ? details["reason"] : code.toLowerCase();
@@ -112,7 +118,7 @@ export async function sendOnce(options: SendOnceOptions): Promise<Answered | Ref
   }
 }
 
-async function tryOnce({ send, clock }: SendOnceOptions): Promise<Answered | Refused> {
+async function tryOnce({ send, clock }: Omit<SendOnceOptions, "onRetry">): Promise<Answered | Refused> {
   const abort = new AbortController();
   const timer = clock.callAt(clock.nowMs() + TRY_TIMEOUT_MS, () => abort.abort());
   try {

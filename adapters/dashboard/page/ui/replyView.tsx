@@ -29,10 +29,13 @@ export function ReplyView({ id, card, name, page, state, isOpen }: ReplyProps) {
   const prompt = isPrompting || (isOpen && canPrompt(card)) ? (written ?? "") : undefined;
   return (
     <>
-      {isAsking && card.far !== undefined && question === undefined ? (
-        <p class="quiet hint">
-          It waits for input that no button stands for: open its pane, and take control to answer.
-        </p>
+      {isAsking && card.far !== undefined && (question?.options.length ?? 0) === 0 ? (
+        <>
+          {question === undefined || question.text === "" ? null : <p class="question">{question.text}</p>}
+          <p class="quiet hint">
+            It waits for input that no button stands for: open its pane, and take control to answer.
+          </p>
+        </>
       ) : isAsking ? (
         <QuestionView
           // Ticks and such belong to one question.

@@ -1,4 +1,5 @@
 /** A client's WebSocket on another machine that takes nothing for a while. */
+import { mkdirSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -75,6 +76,40 @@ test("credit that the host does not take yet is granted once it does", async () 
       );
     await waiters.until(() => (granted() === 1_000 ? true : undefined));
     expect(sent.map(({ type: kind }) => kind)).toEqual(["subscribed"]);
+  } finally {
+    sockets.close();
+    far.close();
+    http.closeAllConnections();
+    http.close();
+  }
+});
+
+test("a host is reached through a socket below a folder with any name", async () => {
+  const folder = join(ownDirectory(), "jürgen #1 a?b%20c");
+  mkdirSync(folder);
+  const socketPath = join(folder, "far.sock");
+  const http = createServer();
+  const far = new WebSocketServer({ server: http });
+  const arrived = new Promise<StreamRequest>((resolve) => {
+    far.on("connection", (socket) =>
+      socket.on("message", (data: Buffer) => resolve(JSON.parse(data.toString()) as StreamRequest)),
+    );
+  });
+  await new Promise<void>((resolve) => http.listen(socketPath, resolve));
+  const host = {
+    name: "far",
+    link: { connection: () => Promise.resolve({ socketPath, host: {} }) },
+    probe: () => Promise.resolve(),
+    lost: () => new AppError("CONNECTION_LOST", "lost"),
+  };
+  const hosts = { find: () => ({ host, names: { server: "main", pane: "%1" } }) } as unknown as RemoteHosts;
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_resolve, reject) => (fail = reject));
+  const client = { newChannel: () => 1, room: () => 1, send: () => undefined, binary: () => undefined };
+  const sockets = new HostSockets(hosts, { ...client, fail: (_id, error) => fail(error) });
+  try {
+    sockets.take({ type: "subscribe", id: 1, server: "main@far", pane: "%1" });
+    expect(await Promise.race([arrived, failed])).toMatchObject({ type: "subscribe", server: "main" });
   } finally {
     sockets.close();
     far.close();

@@ -8,7 +8,7 @@ import type { DashboardScreens } from "../../../../../protocol/api/dashboard.ts"
 import { Page, SEARCH_PAUSE_MS } from "../../../../../adapters/dashboard/page/page.ts";
 import { card, listCard, permissionCard, running, textCard } from "../../../../support/daemon/dashboardCards.ts";
 import type { FakeCard } from "../../../../support/daemon/dashboardFake.ts";
-import { hostAgent, hostAgents, hostEntry } from "../../../../support/daemon/hostCards.ts";
+import { HOST_DIALOG, hostAgent, hostAgents, hostEntry } from "../../../../support/daemon/hostCards.ts";
 import { FakeClock } from "../../../../support/clock/fakeClock.ts";
 
 const NONE_FOUND: DashboardScreens = { found: [], elsewhere: [], unread: 0, unreachable: [] };
@@ -319,6 +319,42 @@ describe("an answer", () => {
     expect(page.state.answers.get(1)?.kind).toBe("delivered");
     await scene.event("card_refresh", permissionCard(1));
     expect(page.state.answers.has(1)).toBe(false);
+  });
+});
+
+describe("an agent on another machine", () => {
+  async function withFar(fields: Parameters<typeof hostAgent>[1]) {
+    const scene = new Scene();
+    const page = await scene.start();
+    await scene.event("hosts", { type: "hosts", hosts: [hostEntry("build")] });
+    await scene.event("host_agents", hostAgents(hostAgent("agent-0123456789ab", fields)));
+    const [id] = [...page.state.agents.keys()];
+    return { scene, page, id: id! };
+  }
+
+  test("whose question has no options that were read is sent no words, which would be an Escape", async () => {
+    const { scene, page, id } = await withFar({ state: "asking", question: { ...HOST_DIALOG, options: [] } });
+    page.draft(id, "yes");
+    await page.answer(id, { kind: "text", text: "yes" });
+    expect(scene.operations).toEqual([]);
+    expect(page.state.answers.get(id)).toMatchObject({
+      kind: "failed",
+      words: expect.stringMatching(/^nothing was sent/) as string,
+    });
+    expect(page.state.drafts.get(id)).toBe("yes");
+  });
+
+  test("is interrupted once, also where it is not known whether it was", async () => {
+    const { scene, page, id } = await withFar({ state: "busy" });
+    scene.operated = () => Promise.reject(new Refused("the connection was lost", 503, "DAEMON_UNREACHABLE"));
+    void page.answer(id, { kind: "keys", keys: ["Escape"] });
+    for (let waits = 0; waits < 4; waits += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- time goes on between two tries
+      await settled();
+      scene.clock.advanceMs(2_000);
+    }
+    expect(scene.operations).toHaveLength(1);
+    expect(page.state.answers.get(id)?.kind).toBe("failed");
   });
 });
 
