@@ -14,25 +14,16 @@ import { requestAbort } from "../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { cardOf } from "./agents/card.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
-import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
-import type { OtherMachines } from "../kit/streams/otherMachines.ts";
-import type { AgentParts } from "./panes/paneLinks.ts";
 import { agentNotFound, respondWith } from "./respond/failures.ts";
 import type { TurnRecord } from "./store/records.ts";
-import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
-
-interface AgentRouteParts extends AgentParts, AgentDeskOptions {
-  readonly running: Pick<AgentDirectory, "screens">;
-  readonly machines: () => OtherMachines | undefined;
-  /** Undefined: the page offers no operations. */
-  readonly serverName: () => string | undefined;
-}
+import { waitingFields } from "./agents/agentDesk.ts";
 
 const MAX_TURNS = 200;
 
-export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
-  const { server, book, store, events, panes, nowUnixMs, serverName } = parts;
+export function agentRoutes(parts: DashboardParts): readonly Route[] {
+  const { server, book, store, events, panes, nowUnixMs, operations } = parts;
   return [
     {
       ...GET,
@@ -48,7 +39,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
           agents,
           // The event stream after this id has all later changes.
           last_event_id: events.lastId,
-          server: serverName() ?? null,
+          server: [...operations.servers.keys()][0] ?? null,
           ...(waiting === undefined ? {} : { waiting }),
           ...(gone === undefined ? {} : { gone_since_unix_ms: gone }),
         });
@@ -91,7 +82,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
 
 /** Here by the panes of the cards; the daemons of other machines look at their own. @throws AppError RESOURCE_LIMIT */
 async function onScreens(
-  { server, book, panes, running, machines }: AgentRouteParts,
+  { server, book, panes, running, machines }: DashboardParts,
   text: string,
   signal: AbortSignal,
 ): Promise<DashboardScreens> {

@@ -8,39 +8,25 @@ import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../dae
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { AgentBook } from "../agents/agentBook.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS, UNSEEN_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
-import type { DashboardStore } from "../store/store.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
-import type { MeasureAvailability } from "./availability.ts";
+import { type AvailabilityOptions, measureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
 import { AgentPaneOption } from "./agentPaneOption.ts";
 import { ServerPresence } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-export interface PaneLinksOptions
-  extends Pick<AgentPlacesOptions, "server" | "book" | "desk" | "programs" | "log">, Timed {
+export interface PaneLinksOptions extends Omit<AgentPlacesOptions, "programs" | "onGone" | "onIdentified">, Timed {
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
-  /** As in `DashboardAppOptions`. */
-  readonly listed: Promise<void> | undefined;
+  /** Resolves when panes can be matched to agents. Never rejects. */
+  readonly listed: Promise<void>;
   readonly readiness: ReadinessWatcher;
-  readonly measure: MeasureAvailability;
-}
-
-/** Agents, what happens to them, and where they are. */
-export interface AgentParts {
-  readonly server: TmuxServer;
-  readonly store: DashboardStore;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
-  readonly panes: PaneLinks;
+  readonly availability: Omit<AvailabilityOptions, "server">;
 }
 
 export class PaneLinks {
@@ -51,14 +37,17 @@ export class PaneLinks {
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
   readonly #context: ContextGauge;
+  readonly #isAvailable: ReturnType<typeof measureAvailability>;
   readonly #unsubscribe: readonly (() => void)[];
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
     this.agentOption = new AgentPaneOption(options);
+    this.#isAvailable = measureAvailability({ ...options.availability, server: options.server });
     this.places = new AgentPlaces({
       ...options,
+      programs: options.availability.programs,
       onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
     });
@@ -126,7 +115,7 @@ export class PaneLinks {
 
   /** Who an answer to the agent is for. */
   addresseeOf(agent: Agent): AddresseeRequest {
-    return { isAgent: true, programs: this.#options.programs, process: agent.record.process };
+    return { isAgent: true, programs: this.#options.availability.programs, process: agent.record.process };
   }
 
   watchOf(agent: Agent): PaneReadiness | undefined {
@@ -231,11 +220,11 @@ export class PaneLinks {
 
   async #measure(link: PaneLink): Promise<void> {
     const { agent, pane } = link;
-    const { measure, log, server } = this.#options;
+    const { log, server } = this.#options;
     // Nothing is known of panes while the connection is made anew; they are measured when it is there.
     if (server.status().state === "connecting") return;
     try {
-      const isAvailable = this.places.livePane(agent) === pane && (await measure(pane));
+      const isAvailable = this.places.livePane(agent) === pane && (await this.#isAvailable(pane));
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
       if (this.places.endIfGone(agent) && this.#endFound(agent)) return;
