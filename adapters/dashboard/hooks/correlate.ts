@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import { projectOf } from "../agents/project.ts";
 import type { DashboardParts } from "../dashboardParts.ts";
 import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { HookRequest } from "./hookRequest.ts";
@@ -39,10 +38,8 @@ export function correlate(hook: HookRequest, context: DashboardParts): Correlati
   const place = panes.places.placeOf(hook);
   const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : panes.places.inPane(hook.pane);
   if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
-  const project = projectOf(hook.workingDirectory ?? hook.cwd, {
-    book,
-    registers: context.settings.registersProjects && place === "ours",
-  });
+  const registers = context.settings.registersProjects && place === "ours";
+  const project = book.projectOf(hook.workingDirectory ?? hook.cwd, registers);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");

@@ -8,7 +8,6 @@ import { markOf } from "../../../daemon/panes/foreground.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Agent } from "../agents/agent.ts";
 import { runningFields } from "../agents/card.ts";
-import { projectOf } from "../agents/project.ts";
 import type { DashboardParts } from "../dashboardParts.ts";
 import { isFound } from "../store/records.ts";
 
@@ -95,7 +94,7 @@ export class FoundAgents {
     const known = this.#agents.get(found.id) ?? book.byUuid(sessionUuid);
     // Its own hook has told of its end, which the process may outlive for a moment; or somebody has ended it.
     if (known?.record.endedUnixMs !== undefined && !isFound(known.record)) return undefined;
-    const project = projectOf(found.cwd, { book, registers: settings.registersProjects });
+    const project = book.projectOf(found.cwd, settings.registersProjects);
     if (project === undefined) return undefined;
     const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
     desk.reportCreated(agent);
