@@ -108,7 +108,7 @@ export function createDashboardApp(options: DashboardOptions): DashboardApp {
     end: () => {
       for (const end of streams.open) end();
     },
-    settled: () => panes.agentOption.settled(),
+    settled: () => panes.settled(),
     leave,
     close: () => {
       leave();

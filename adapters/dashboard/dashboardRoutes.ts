@@ -3,6 +3,8 @@ import type { Context } from "hono";
 import { refusalSchema } from "../../protocol/api/dashboard.ts";
 import { recordingsSchema } from "../../protocol/api/native/nativeRecordings.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { type Fields, fieldsOf } from "../../protocol/text/jsonObject.ts";
+import { parseJsonText } from "../kit/guard/jsonText.ts";
 import { nativeRecording, recordingResponse, requireRecordings } from "../operations/panes/recordingOperations.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
@@ -30,6 +32,18 @@ export function nameIn(c: Context<GuardEnv>, param: string): string {
   if (name.length > MAX_NAME_CHARS) throw new AppError("NOT_FOUND", "Not found.");
   return name;
 }
+
+/** Undefined for a body that is no JSON. */
+export function bodyValue(bytes: Uint8Array): unknown {
+  try {
+    return parseJsonText(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a body that is no JSON object. */
+export const bodyFields = (bytes: Uint8Array): Fields | undefined => fieldsOf(bodyValue(bytes));
 
 export function recordingRoutes({ operations }: DashboardParts): readonly Route[] {
   return [

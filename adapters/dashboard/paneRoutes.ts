@@ -10,8 +10,7 @@ import type { Route } from "../kit/guard/routes.ts";
 import { paneEventResponse } from "../kit/streams/paneEvents.ts";
 import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import type { DashboardParts } from "./dashboardParts.ts";
-import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
-import { bodyFields } from "./fields.ts";
+import { agentIdOf, bodyFields, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import {
   agentNotFound,
   type Failure,

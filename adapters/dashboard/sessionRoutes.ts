@@ -12,10 +12,9 @@ import { isFound } from "./store/records.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { type Agent, openTask } from "./agents/agent.ts";
 import { type AgentBook, nameOf, projectPath } from "./agents/agentBook.ts";
-import { bodyFields } from "./fields.ts";
 import { MAX_NAME_CHARS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
 import type { DashboardParts } from "./dashboardParts.ts";
-import { GET, nameIn, POST } from "./dashboardRoutes.ts";
+import { bodyFields, GET, nameIn, POST } from "./dashboardRoutes.ts";
 
 const SESSION = "/api/sessions/:uuid";
 

@@ -174,3 +174,24 @@ describe("a hook is assigned to its agent", () => {
     expect(await scene.card(Number(other.json["agent_id"]))).toMatchObject({ tmux_pane_id: scene.pane });
   });
 });
+
+test("a stop waits until tmux has every note of who is in a pane, also one that it refuses", async () => {
+  const answers: ((error?: Error) => void)[] = [];
+  const notes: unknown[] = [];
+  scene.server.setPaneUserOption = (_pane, _name, value) =>
+    new Promise((resolve, reject) => {
+      notes.push(value);
+      answers.push((error) => (error === undefined ? resolve() : reject(error)));
+    });
+  const agentId = await scene.register();
+  await scene.hook("session-end");
+  expect(notes).toEqual([`${agentId}:${UUID}`, undefined]);
+  let isSettled = false;
+  const settled = scene.dashboard.settled().then(() => (isSettled = true));
+  answers[0]!();
+  await Promise.resolve();
+  await new Promise(setImmediate);
+  expect(isSettled).toBe(false);
+  answers[1]!(new Error("no such pane"));
+  await settled;
+});

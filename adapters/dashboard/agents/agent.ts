@@ -81,7 +81,7 @@ export const stateName = ({ task }: Agent): DashboardCard["state"] =>
 const MAX_SUMMARY_CHARS = 103;
 
 /** Its last task on its card beyond its state: number of turns, last message, plan. */
-export interface TaskDigest {
+interface TaskDigest {
   readonly turnCount: number;
   /** Of the last turn that is not a question; an open question is in the card itself. */
   readonly lastText: string;

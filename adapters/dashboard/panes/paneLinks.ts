@@ -8,6 +8,7 @@ import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../dae
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -16,7 +17,6 @@ import { isFound } from "../store/records.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
 import { type AvailabilityOptions, measureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
-import { AgentPaneOption } from "./agentPaneOption.ts";
 import { ServerPresence } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
@@ -31,11 +31,12 @@ export interface PaneLinksOptions extends Omit<AgentPlacesOptions, "programs" | 
 
 export class PaneLinks {
   readonly presence: ServerPresence;
-  readonly agentOption: AgentPaneOption;
   readonly places: AgentPlaces;
   readonly screens: ScreenStates;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
+  /** Notes that tmux does not have yet. */
+  readonly #notes = new Set<Promise<void>>();
   readonly #context: ContextGauge;
   readonly #isAvailable: ReturnType<typeof measureAvailability>;
   readonly #unsubscribe: readonly (() => void)[];
@@ -43,7 +44,6 @@ export class PaneLinks {
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.agentOption = new AgentPaneOption(options);
     this.#isAvailable = measureAvailability({ ...options.availability, server: options.server });
     this.places = new AgentPlaces({
       ...options,
@@ -140,7 +140,7 @@ export class PaneLinks {
   /** Call it before reporting its end, which itself says that the agent can no longer be answered. */
   ended(agent: Agent): void {
     const pane = this.places.livePane(agent);
-    if (pane !== undefined) this.agentOption.set(pane, undefined);
+    if (pane !== undefined) this.#note(pane, undefined);
     this.#detach(agent);
     agent.isAvailable = false;
   }
@@ -152,6 +152,28 @@ export class PaneLinks {
     this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.screens.close();
+  }
+
+  /** Resolves once tmux has every note: closing the connection earlier would lose them. */
+  async settled(): Promise<void> {
+    while (this.#notes.size > 0) await Promise.all(this.#notes);
+  }
+
+  /**
+   * Which agent is in a pane, on the pane itself (`@tmuxwire_agent`) for whoever looks at tmux: it outlives the daemon. Anyone
+   * with the tmux socket can write such a note, so none is read here. No request waits for it.
+   * @param agent undefined: the pane has none any more
+   */
+  #note(pane: PaneId, agent: Agent | undefined): void {
+    const { server, log } = this.#options;
+    const value = agent === undefined ? undefined : `${agent.record.id}:${agent.record.sessionUuid}`;
+    const done: Promise<void> = server
+      .setPaneUserOption(pane, "agent", value)
+      .catch((error: unknown) => {
+        log.debug("dashboard.pane.unmarked", { pane, code: toAppError(error).code });
+      })
+      .finally(() => this.#notes.delete(done));
+    this.#notes.add(done);
   }
 
   #leave(agent: Agent): void {
@@ -187,7 +209,7 @@ export class PaneLinks {
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
-    this.agentOption.set(pane, agent);
+    this.#note(pane, agent);
     link.measure();
   }
 

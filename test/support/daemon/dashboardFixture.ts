@@ -32,6 +32,8 @@ export interface DashboardFixture extends AsyncDisposable {
   events(query?: string, headers?: Record<string, string>): Promise<EventReader>;
   /** As a stop does: ends every stream. */
   end(): void;
+  /** As a stop waits for it: tmux has every note on a pane. */
+  settled(): Promise<void>;
 }
 
 export interface DashboardFixtureOptions extends Partial<DashboardOptions> {
@@ -126,6 +128,7 @@ export async function dashboardFixture(
       return reader;
     },
     end: dashboard.end,
+    settled: dashboard.settled,
     [Symbol.asyncDispose]: async () => {
       for (const reader of readers) reader.close();
       dashboard.end();
