@@ -10,12 +10,11 @@ import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { untilSo } from "../../daemon/time/within.ts";
-import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import { shellStatusOf } from "../../daemon/tmux/outputSource.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TeamSessionRequest } from "../../protocol/api/team.ts";
-import type { CaptureTarget } from "./captureText.ts";
 import { findNamed } from "./names.ts";
 import { readRecords, type StartRecord } from "./start/startRecord.ts";
 import { onTmux, sessionNotFound, teamError } from "./teamErrors.ts";
@@ -43,8 +42,12 @@ interface TeamServersOptions {
 }
 
 /** A worker's session, with the pane that it was started in, however its window was split since; else its active pane. */
-export interface TeamPlace extends CaptureTarget {
+export interface TeamPlace {
+  readonly server: TmuxServer;
+  readonly socketPath: string;
   readonly session: SessionInfo;
+  readonly sessionName: string;
+  readonly pane: PaneId;
   /** Of the start that made it. */
   readonly record: StartRecord | undefined;
 }
@@ -258,13 +261,4 @@ async function disconnect(entry: Entry): Promise<void> {
 }
 
 /** Whether the server itself replies now. */
-async function responds(server: TmuxServer): Promise<boolean> {
-  if (server.status().state !== "ready") return false;
-  try {
-    await server.terminals();
-    return true;
-  } catch (error) {
-    if (isCutShort(error)) return false;
-    throw error;
-  }
-}
+const responds = async (server: TmuxServer): Promise<boolean> => (await server.check()).state === "ready";
