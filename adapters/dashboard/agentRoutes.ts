@@ -39,7 +39,7 @@ export function agentRoutes(parts: DashboardParts): readonly Route[] {
           agents,
           // The event stream after this id has all later changes.
           last_event_id: events.lastId,
-          server: [...operations.servers.keys()][0] ?? null,
+          server: [...operations.servers.keys()][0]!,
           ...(waiting === undefined ? {} : { waiting }),
           ...(gone === undefined ? {} : { gone_since_unix_ms: gone }),
         });

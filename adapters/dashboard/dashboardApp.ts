@@ -26,31 +26,17 @@ import { FoundAgents } from "./panes/foundAgents.ts";
 import { DashboardEvents } from "./events/dashboardEvents.ts";
 import { hookRoutes } from "./hooks/hookRoutes.ts";
 import { PageFiles } from "../kit/pageFiles.ts";
-import { createWebSocketServer, type WebSocketRoutes } from "../kit/streams/websocket.ts";
+import { createWebSocketServer } from "../kit/streams/websocket.ts";
 import { MAX_PAGE_MESSAGE_BYTES } from "./dashboardLimits.ts";
 import { PaneLinks } from "./panes/paneLinks.ts";
 import { DashboardStore } from "./store/store.ts";
 
-interface DashboardApp {
-  readonly app: Hono<GuardEnv>;
-  /** For `ListenOptions.websocket`. */
-  readonly websocket: WebSocketRoutes;
-  /** Ends every stream; call it before the listener's `close`. */
-  readonly end: () => void;
-  /** Resolves when tmux has all agents' pane options; call it before the connection to tmux is closed. */
-  readonly settled: () => Promise<void>;
-  /** Releases the panes: the end of our connection says nothing about them. */
-  readonly leave: () => void;
-  /** Releases panes and database, once nothing writes any more. Safe to call twice. */
-  readonly close: () => void;
-}
-
-export function createDashboardApp(options: DashboardOptions): DashboardApp {
+export function createDashboardApp(options: DashboardOptions) {
   const { server, database, clock, nowUnixMs, log } = options;
   const store = new DashboardStore({ database, clock, nowUnixMs, log });
   const book = new AgentBook(store, nowUnixMs);
   const onError = (error: unknown): void => log.error("dashboard.subscriber.failed", { error });
-  const events = new DashboardEvents({ nextId: () => store.nextEventId(), onError });
+  const events = new DashboardEvents(store, onError);
   const desk = new AgentDesk({ store, book, events, nowUnixMs });
   const panes = new PaneLinks({ ...options, book, desk });
   const streams = { clock, open: new Set<() => void>(), ...options.streamBounds };
@@ -93,24 +79,29 @@ export function createDashboardApp(options: DashboardOptions): DashboardApp {
     ...pushRoutes(parts),
     ...hookRoutes(parts),
   ]);
+  /** Releases the panes: the end of our connection says nothing about them. */
   const leave = (): void => {
     found.close();
     panes.close();
   };
   return {
     app,
+    /** For `ListenOptions.websocket`. */
     websocket: createWebSocketServer({
       paths: [PAGE_EVENTS],
       protocol: undefined,
       maxMessageBytes: MAX_PAGE_MESSAGE_BYTES,
       clock,
     }),
-    end: () => {
+    /** Ends every stream; call it before the listener's `close`. */
+    end: (): void => {
       for (const end of streams.open) end();
     },
+    /** Resolves when tmux has all agents' pane options; call it before the connection to tmux is closed. */
     settled: () => panes.settled(),
     leave,
-    close: () => {
+    /** Releases panes and database, once nothing writes any more. Safe to call twice. */
+    close: (): void => {
       leave();
       store.close();
     },

@@ -243,9 +243,8 @@ export class Page {
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
       const now = { ...this.#state, nowUnixMs: this.#nowUnixMs() };
       const listed = withAgents(now, withFar(agentsFrom(body as DashboardAgents), now.agents));
+      const { server, gone_since_unix_ms: goneSinceUnixMs } = body as DashboardAgents;
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
-      const server = (body as DashboardAgents).server ?? undefined;
-      const goneSinceUnixMs = (body as DashboardAgents).gone_since_unix_ms;
       const seen = {
         ...listed,
         server,

@@ -78,7 +78,7 @@ export class DashboardStore {
     return id;
   }
 
-  /** Grows by one, and by at most `EVENT_ID_BLOCK` over a crash. */
+  /** Grows by one, also over restarts, and by at most `EVENT_ID_BLOCK` over a crash. */
   nextEventId(): number {
     if (this.#nextEventId >= this.#reservedEventId) {
       this.#reservedEventId = this.#nextEventId + EVENT_ID_BLOCK;
