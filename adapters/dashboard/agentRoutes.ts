@@ -7,7 +7,7 @@ import {
   screensSchema,
   turnsSchema,
 } from "../../protocol/api/dashboard.ts";
-import { type NativeAgent, SCREEN_TEXT_CHARS } from "../../protocol/api/native/nativeAgents.ts";
+import { type NativeAgents, SCREEN_TEXT_CHARS } from "../../protocol/api/native/nativeAgents.ts";
 import type { Context } from "hono";
 import { AppError } from "../../protocol/errors.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
@@ -92,19 +92,13 @@ async function onScreens(
   });
   const theirs = machines()?.withTheirs("listAgents", { names: {}, input: { text }, signal }, { agents: [] });
   const [here, there] = await Promise.all([running.screens.find(text, screens, signal), theirs]);
-  const { agents = [], unread = 0, unreachable = [] } = (there ?? {}) as Partial<FoundElsewhere>;
+  const { agents = [], unread = 0, unreachable = [] } = (there ?? {}) as Partial<NativeAgents>;
   return {
     found: [...here.rows].map(([agentId, row]) => ({ agent_id: agentId, row })),
     elsewhere: agents.flatMap(({ id, onScreen }) => (onScreen === undefined ? [] : [{ agent: id, row: onScreen }])),
     unread: here.unread + unread,
-    unreachable: [...unreachable],
+    unreachable,
   };
-}
-
-interface FoundElsewhere {
-  readonly agents: readonly NativeAgent[];
-  readonly unread: number;
-  readonly unreachable: readonly string[];
 }
 
 /** @throws AppError INVALID_ARGUMENT */

@@ -239,17 +239,14 @@ export const panesOf = (server: TmuxServer, session: SessionInfo): readonly Pane
     .filter(({ id }) => session.windows.includes(id))
     .flatMap(({ panes }) => panes.flatMap((pane) => server.findPane(pane) ?? []));
 
-export interface SessionEnd {
-  /** True if every program in it has ended. */
-  readonly dead: boolean;
-  /** The exit status of the worker's pane, as a shell reports it; null while it runs, or if it is unknown. */
-  readonly exitStatus: number | null;
-}
+export type SessionEnd = ReturnType<typeof sessionEnd>;
 
-export function sessionEnd({ server, session, pane }: Pick<TeamPlace, "server" | "session" | "pane">): SessionEnd {
+export function sessionEnd({ server, session, pane }: Pick<TeamPlace, "server" | "session" | "pane">) {
   const panes = panesOf(server, session);
   return {
+    /** True if every program in it has ended. */
     dead: panes.length > 0 && panes.every(({ exit }) => exit !== undefined),
+    /** The exit status of the worker's pane, as a shell reports it; null while it runs, or if it is unknown. */
     exitStatus: shellStatusOf(server.findPane(pane)?.exit) ?? null,
   };
 }
