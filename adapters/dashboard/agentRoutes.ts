@@ -7,32 +7,23 @@ import {
   screensSchema,
   turnsSchema,
 } from "../../protocol/api/dashboard.ts";
-import { type NativeAgent, SCREEN_TEXT_CHARS } from "../../protocol/api/native/nativeAgents.ts";
+import { type NativeAgents, SCREEN_TEXT_CHARS } from "../../protocol/api/native/nativeAgents.ts";
 import type { Context } from "hono";
 import { AppError } from "../../protocol/errors.ts";
 import { requestAbort } from "../kit/guard/requestAbort.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { cardOf } from "./agents/card.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 import { agentIdOf, GET } from "./dashboardRoutes.ts";
-import type { AgentDirectory } from "../agents/running/agentDirectory.ts";
-import type { OtherMachines } from "../kit/streams/otherMachines.ts";
-import type { AgentParts } from "./panes/paneLinks.ts";
 import { agentNotFound, respondWith } from "./respond/failures.ts";
 import type { TurnRecord } from "./store/records.ts";
-import { type AgentDeskOptions, waitingFields } from "./agents/agentDesk.ts";
-
-interface AgentRouteParts extends AgentParts, AgentDeskOptions {
-  readonly running: Pick<AgentDirectory, "screens">;
-  readonly machines: () => OtherMachines | undefined;
-  /** Undefined: the page offers no operations. */
-  readonly serverName: () => string | undefined;
-}
+import { waitingFields } from "./agents/agentDesk.ts";
 
 const MAX_TURNS = 200;
 
-export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
-  const { server, book, store, events, panes, nowUnixMs, serverName } = parts;
+export function agentRoutes(parts: DashboardParts): readonly Route[] {
+  const { server, book, store, events, panes, nowUnixMs, operations } = parts;
   return [
     {
       ...GET,
@@ -48,7 +39,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
           agents,
           // The event stream after this id has all later changes.
           last_event_id: events.lastId,
-          server: serverName() ?? null,
+          server: [...operations.servers.keys()][0]!,
           ...(waiting === undefined ? {} : { waiting }),
           ...(gone === undefined ? {} : { gone_since_unix_ms: gone }),
         });
@@ -91,7 +82,7 @@ export function agentRoutes(parts: AgentRouteParts): readonly Route[] {
 
 /** Here by the panes of the cards; the daemons of other machines look at their own. @throws AppError RESOURCE_LIMIT */
 async function onScreens(
-  { server, book, panes, running, machines }: AgentRouteParts,
+  { server, book, panes, running, machines }: DashboardParts,
   text: string,
   signal: AbortSignal,
 ): Promise<DashboardScreens> {
@@ -101,19 +92,13 @@ async function onScreens(
   });
   const theirs = machines()?.withTheirs("listAgents", { names: {}, input: { text }, signal }, { agents: [] });
   const [here, there] = await Promise.all([running.screens.find(text, screens, signal), theirs]);
-  const { agents = [], unread = 0, unreachable = [] } = (there ?? {}) as Partial<FoundElsewhere>;
+  const { agents = [], unread = 0, unreachable = [] } = (there ?? {}) as Partial<NativeAgents>;
   return {
     found: [...here.rows].map(([agentId, row]) => ({ agent_id: agentId, row })),
     elsewhere: agents.flatMap(({ id, onScreen }) => (onScreen === undefined ? [] : [{ agent: id, row: onScreen }])),
     unread: here.unread + unread,
-    unreachable: [...unreachable],
+    unreachable,
   };
-}
-
-interface FoundElsewhere {
-  readonly agents: readonly NativeAgent[];
-  readonly unread: number;
-  readonly unreachable: readonly string[];
 }
 
 /** @throws AppError INVALID_ARGUMENT */

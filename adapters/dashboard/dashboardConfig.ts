@@ -26,11 +26,14 @@ export interface DashboardConfig {
   readonly tmuxSocketPath: string;
   readonly databasePath: string;
   readonly hooksEnabled: boolean;
+  /** A hook from a live pane in an unregistered directory makes it a project. */
   readonly registersProjects: boolean;
   readonly availability: "exists" | "command" | "process_tree";
   /** Undefined: those of the catalogue, and `node`, which runs some. */
   readonly agentPrograms: readonly string[] | undefined;
+  /** Empties the prompt box before an answer; never while a dialog is open. */
   readonly clearFirst: boolean;
+  /** Least time between an answer's text and Enter, instead of the program's own. */
   readonly gapMs: number | undefined;
 }
 

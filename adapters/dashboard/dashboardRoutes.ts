@@ -3,10 +3,12 @@ import type { Context } from "hono";
 import { refusalSchema } from "../../protocol/api/dashboard.ts";
 import { recordingsSchema } from "../../protocol/api/native/nativeRecordings.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { type Fields, fieldsOf } from "../../protocol/text/jsonObject.ts";
+import { parseJsonText } from "../kit/guard/jsonText.ts";
 import { nativeRecording, recordingResponse, requireRecordings } from "../operations/panes/recordingOperations.ts";
-import type { RecordingRegistry } from "../../daemon/recordings/recordingRegistry.ts";
 import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 
 export const GET = { method: "GET", auth: true } as const;
 export const POST = { method: "POST", auth: true } as const;
@@ -31,7 +33,19 @@ export function nameIn(c: Context<GuardEnv>, param: string): string {
   return name;
 }
 
-export function recordingRoutes(recordings: RecordingRegistry | undefined): readonly Route[] {
+/** Undefined for a body that is no JSON. */
+export function bodyValue(bytes: Uint8Array): unknown {
+  try {
+    return parseJsonText(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a body that is no JSON object. */
+export const bodyFields = (bytes: Uint8Array): Fields | undefined => fieldsOf(bodyValue(bytes));
+
+export function recordingRoutes({ operations }: DashboardParts): readonly Route[] {
   return [
     {
       ...GET,
@@ -39,14 +53,14 @@ export function recordingRoutes(recordings: RecordingRegistry | undefined): read
       head: true,
       response: { 200: recordingsSchema },
       errors: ["NOT_FOUND", "INVALID_ARGUMENT"],
-      handle: (c) => c.json({ recordings: requireRecordings({ recordings }).list().map(nativeRecording) }),
+      handle: (c) => c.json({ recordings: requireRecordings(operations).list().map(nativeRecording) }),
     },
     {
       ...GET,
       path: "/api/recordings/:recording{[0-9A-Za-z-]+}/file",
       response: { 200: "application/x-asciicast" },
       errors: ["NOT_FOUND", "INVALID_ARGUMENT"],
-      handle: (c) => recordingResponse({ recordings }, nameIn(c, "recording")),
+      handle: (c) => recordingResponse(operations, nameIn(c, "recording")),
     },
   ];
 }

@@ -8,22 +8,26 @@ import type { OperationName, OperationNames } from "../../protocol/api/operation
 import { AppError } from "../../protocol/errors.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { OPERATION_ENDPOINTS, operationRoute } from "../kit/operations/operationEndpoints.ts";
-import type { OtherMachines } from "../kit/streams/otherMachines.ts";
 import type { OperationContext } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operationTable.ts";
 import { perform } from "../operations/perform.ts";
 import { queryInput } from "../operations/queryInput.ts";
 import { requireRecordings } from "../operations/panes/recordingOperations.ts";
 import { requireServed } from "../serving/operationContext.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 import { GET } from "./dashboardRoutes.ts";
-import type { OpenStreams } from "./events/eventRoutes.ts";
 
 const HERE: ReadonlySet<OperationName> = new Set(["startAgent", "renameAgent", "tell", "cancelMessage", "endAgent"]);
 /** Of agents' panes here alone. */
 const RECORDING: ReadonlySet<OperationName> = new Set(["startRecording", "stopRecording"]);
 const ELSEWHERE_ALONE: ReadonlySet<OperationName> = new Set(["answerAgent", "interruptAgent", "input"]);
 
-export const pageOperations = (context: OperationContext, server: TmuxServer): readonly Route[] =>
+export const pageOperations = (parts: DashboardParts): readonly Route[] => [
+  ...operationRoutes(parts),
+  farPaneRoute(parts),
+];
+
+const operationRoutes = ({ operations: context, server }: DashboardParts): readonly Route[] =>
   OPERATION_ENDPOINTS.filter(({ id }) => id === "timeline" || SERVED.some((each) => each.has(id))).map((row) => {
     const route = operationRoute(context, row, "dashboard");
     if (row.id === "timeline") return { ...route, handle: async (c) => c.json(await timelineOf(context, server, c)) };
@@ -62,27 +66,20 @@ function requireRecorded(context: OperationContext, server: TmuxServer, { pane, 
   throw new AppError("NOT_FOUND", "that is no agent of a tmux server that is served here, and no recording of it");
 }
 
-interface HostPaneParts {
-  readonly machines: () => OtherMachines | undefined;
-  readonly streams: OpenStreams;
-}
-
 /** Panes of agents on other machines, named by their agents. */
-export const hostPaneRoutes = ({ machines, streams }: HostPaneParts): readonly Route[] => [
-  {
-    ...GET,
-    path: "/v1/servers/:server/panes/:pane/stream",
-    response: { 200: "text/event-stream" },
-    errors: ["NOT_FOUND", "INVALID_ARGUMENT", "CONNECTION_LOST", "DAEMON_UNREACHABLE"],
-    handle: (c) => {
-      const { server = "", pane = "" } = c.req.param();
-      const others = machines();
-      requireAgentName(pane);
-      if (others === undefined) throw new AppError("NOT_FOUND", "this daemon serves no other machine");
-      return others.followPane(c, { server, pane }, streams);
-    },
+const farPaneRoute = ({ machines, streams }: DashboardParts): Route => ({
+  ...GET,
+  path: "/v1/servers/:server/panes/:pane/stream",
+  response: { 200: "text/event-stream" },
+  errors: ["NOT_FOUND", "INVALID_ARGUMENT", "CONNECTION_LOST", "DAEMON_UNREACHABLE"],
+  handle: (c) => {
+    const { server = "", pane = "" } = c.req.param();
+    const others = machines();
+    requireAgentName(pane);
+    if (others === undefined) throw new AppError("NOT_FOUND", "this daemon serves no other machine");
+    return others.followPane(c, { server, pane }, streams);
   },
-];
+});
 
 /** The page is for agents: other panes of the machine are not reached through it. @throws AppError NOT_FOUND */
 function requireAgentName(pane: string): void {

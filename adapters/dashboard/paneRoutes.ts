@@ -1,6 +1,5 @@
 /** An agent's live pane, for its page: its output, and control of it. */
 import type { Context } from "hono";
-import type { Feeds } from "../../daemon/panes/feeds.ts";
 import { isKeyName } from "../../daemon/panes/input/keys.ts";
 import type { InputPart } from "../../daemon/tmux/io.ts";
 import { agentOkSchema } from "../../protocol/api/dashboard.ts";
@@ -10,10 +9,8 @@ import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { paneEventResponse } from "../kit/streams/paneEvents.ts";
 import { MAX_KEYS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
-import { agentIdOf, GET, POST, REFUSED } from "./dashboardRoutes.ts";
-import type { OpenStreams } from "./events/eventRoutes.ts";
-import { bodyFields } from "./fields.ts";
-import type { AgentParts } from "./panes/paneLinks.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
+import { agentIdOf, bodyFields, GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import {
   agentNotFound,
   type Failure,
@@ -24,12 +21,7 @@ import {
   usablePane,
 } from "./respond/failures.ts";
 
-interface PaneRouteParts extends AgentParts {
-  readonly feeds: Feeds;
-  readonly streams: OpenStreams;
-}
-
-export function paneRoutes(parts: PaneRouteParts): readonly Route[] {
+export function paneRoutes(parts: DashboardParts): readonly Route[] {
   return [
     {
       ...GET,
@@ -50,7 +42,7 @@ export function paneRoutes(parts: PaneRouteParts): readonly Route[] {
 }
 
 /** The native pane stream for this agent's pane. It never resizes anything. */
-async function paneStream(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
+async function paneStream(parts: DashboardParts, c: Context<GuardEnv>, id: number): Promise<Response> {
   const pane = await livePane(parts, id);
   if (typeof pane !== "string") return respondWith(c, pane);
   const last = c.req.header("last-event-id");
@@ -64,7 +56,7 @@ async function paneStream(parts: PaneRouteParts, c: Context<GuardEnv>, id: numbe
 }
 
 /** Keystrokes of a person who has taken control: `{text}` byte for byte, escape sequences included, or `{keys}`. */
-async function paneInput(parts: PaneRouteParts, c: Context<GuardEnv>, id: number): Promise<Response> {
+async function paneInput(parts: DashboardParts, c: Context<GuardEnv>, id: number): Promise<Response> {
   const part = inputPart(c.get("raw"));
   if (part === undefined) {
     const message = `Give text, or keys: a list of 1 to ${MAX_KEYS} key names such as Enter, C-c or Up.`;
@@ -88,7 +80,7 @@ function inputPart(bytes: Uint8Array): InputPart | undefined {
   return names.length === keys.length ? { kind: "keys", keys: names as readonly string[] } : undefined;
 }
 
-async function livePane(parts: PaneRouteParts, id: number): Promise<PaneId | Failure> {
+async function livePane(parts: DashboardParts, id: number): Promise<PaneId | Failure> {
   const agent = parts.book.find(id);
   if (agent === undefined) return agentNotFound(id);
   const { tmuxPaneId } = agent.record;

@@ -17,6 +17,7 @@ import { parse } from "../../protocol/api/parse.ts";
 import type { AgentNotifier } from "../agents/notify/agentNotifier.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 import { GET, POST, REFUSED } from "./dashboardRoutes.ts";
 import { AppError, type ErrorCode } from "../../protocol/errors.ts";
 import type { NativeDelivery } from "../../protocol/api/native/nativeDelivery.ts";
@@ -27,7 +28,7 @@ import { perform } from "../operations/perform.ts";
 const subscribeSchema = v.omit(addPushSchema, ["kind"]);
 
 /** For whoever may type into the agents' panes, which is more than to be told of them. */
-export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
+export function pushRoutes({ notifier, operations }: DashboardParts): readonly Route[] {
   type Channel = ReturnType<AgentNotifier["browser"]>;
   const ofBrowser = (
     path: string,
@@ -69,6 +70,7 @@ export function pushRoutes(notifier: AgentNotifier): readonly Route[] {
       notifier.remove(name);
       return { ok: true };
     }),
+    answerRoute(notifier, operations),
   ];
 }
 
@@ -77,30 +79,26 @@ const MAX_BODY_BYTES = 1_024;
 const SURE: ReadonlySet<NativeDelivery["outcome"]> = new Set(["submitted", "queued"]);
 
 /** Without any other credential: the token is for one answer to one question, which may be of any agent of the daemon. */
-export function answerRoutes(notifier: AgentNotifier, operations: OperationContext): readonly Route[] {
-  return [
-    {
-      method: "POST",
-      path: "/api/answers",
-      auth: false,
-      request: pressSchema,
-      maxJsonBytes: MAX_BODY_BYTES,
-      response: { ...REFUSED, 200: pressedSchema },
-      errors: [...OPERATIONS.answerAgent.errors, "INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT", "WRONG_STATE"],
-      handle: async (c) => {
-        const { token, option } = parse(pressSchema, c.get("json"));
-        const words = await notifier.answer(token, option, async ({ agent, dialogId, index }) => {
-          const input = { answer: { kind: "option", index }, dialogId };
-          const { outcome } = (await perform(operations, "answerAgent", {
-            names: { agent },
-            input,
-            by: "notification",
-          })) as NativeDelivery;
-          if (SURE.has(outcome)) return;
-          throw new AppError("WRONG_STATE", `the answer is ${outcome}; look at the agent on the dashboard`);
-        });
-        return c.json({ status: "ok", words } as const);
-      },
-    },
-  ];
-}
+const answerRoute = (notifier: AgentNotifier, operations: OperationContext): Route => ({
+  method: "POST",
+  path: "/api/answers",
+  auth: false,
+  request: pressSchema,
+  maxJsonBytes: MAX_BODY_BYTES,
+  response: { ...REFUSED, 200: pressedSchema },
+  errors: [...OPERATIONS.answerAgent.errors, "INVALID_ARGUMENT", "NOT_FOUND", "RESOURCE_LIMIT", "WRONG_STATE"],
+  handle: async (c) => {
+    const { token, option } = parse(pressSchema, c.get("json"));
+    const words = await notifier.answer(token, option, async ({ agent, dialogId, index }) => {
+      const input = { answer: { kind: "option", index }, dialogId };
+      const { outcome } = (await perform(operations, "answerAgent", {
+        names: { agent },
+        input,
+        by: "notification",
+      })) as NativeDelivery;
+      if (SURE.has(outcome)) return;
+      throw new AppError("WRONG_STATE", `the answer is ${outcome}; look at the agent on the dashboard`);
+    });
+    return c.json({ status: "ok", words } as const);
+  },
+});

@@ -44,7 +44,6 @@ export async function startDashboard(dashboard: DashboardConfig, context: StartC
       recordings,
     ),
     machines: () => context.machines.current,
-    recordings,
     notifier: context.notifier,
     database,
     settings: dashboard,

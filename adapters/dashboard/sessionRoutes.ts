@@ -11,16 +11,14 @@ import type { GuardEnv } from "../kit/guard/requestGuard.ts";
 import { isFound } from "./store/records.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { type Agent, openTask } from "./agents/agent.ts";
-import type { AgentBook } from "./agents/agentBook.ts";
-import { bodyFields } from "./fields.ts";
-import { nameOf, projectPath } from "./agents/project.ts";
+import { type AgentBook, nameOf, projectPath } from "./agents/agentBook.ts";
 import { MAX_NAME_CHARS, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
-import { GET, nameIn, POST } from "./dashboardRoutes.ts";
-import type { AgentParts } from "./panes/paneLinks.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
+import { bodyFields, GET, nameIn, POST } from "./dashboardRoutes.ts";
 
 const SESSION = "/api/sessions/:uuid";
 
-export function sessionRoutes(parts: AgentParts): readonly Route[] {
+export function sessionRoutes(parts: DashboardParts): readonly Route[] {
   return [
     {
       ...POST,
@@ -49,7 +47,7 @@ export function sessionRoutes(parts: AgentParts): readonly Route[] {
 }
 
 /** @throws AppError RESOURCE_LIMIT */
-function createSession({ store, book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
+function createSession({ store, book, desk, panes }: DashboardParts, c: Context<GuardEnv>): Response {
   const asked = newSessionOf(c.get("raw"));
   if (typeof asked === "string") return c.json({ error: asked }, 400);
   const { uuid, path, pane, text } = asked;
@@ -103,7 +101,7 @@ function newSessionOf(bytes: Uint8Array) {
 }
 
 /** Its history stays. @throws AppError RESOURCE_LIMIT */
-function endSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>): Response {
+function endSession({ book, desk, panes }: DashboardParts, c: Context<GuardEnv>): Response {
   const agent = agentOf(book, c);
   if (agent instanceof Response) return agent;
   const { id, sessionUuid, endedUnixMs } = agent.record;
@@ -114,7 +112,7 @@ function endSession({ book, desk, panes }: AgentParts, c: Context<GuardEnv>): Re
   return c.json({ status: "ended", session_uuid: sessionUuid, agent_id: id });
 }
 
-function getSession({ book }: AgentParts, c: Context<GuardEnv>): Response {
+function getSession({ book }: DashboardParts, c: Context<GuardEnv>): Response {
   const agent = agentOf(book, c);
   if (agent instanceof Response) return agent;
   const { record, project } = agent;

@@ -13,15 +13,15 @@ import { AppError } from "../../protocol/errors.ts";
 import { parseJson } from "../../protocol/text/jsonObject.ts";
 import type { Route } from "../kit/guard/routes.ts";
 import { MAX_TEMPLATES, SMALL_MAX_BODY_BYTES } from "./dashboardLimits.ts";
+import type { DashboardParts } from "./dashboardParts.ts";
 import { GET, POST } from "./dashboardRoutes.ts";
-import type { DashboardStore } from "./store/store.ts";
 
 const SETTING = "prompt_templates";
 
 const response = { 200: templatesSchema } as const;
 const CHANGE = { ...POST, maxJsonBytes: SMALL_MAX_BODY_BYTES, response } as const;
 
-export function templateRoutes(store: DashboardStore): readonly Route[] {
+export function templateRoutes({ store }: DashboardParts): readonly Route[] {
   let templates = kept(store.setting(SETTING));
   const keep = (next: readonly DashboardTemplate[]) => {
     store.requireWritable();

@@ -2,6 +2,7 @@
  * The members of an object's schema, for callers that have no JSON: queries and command lines.
  */
 import * as v from "valibot";
+import type { Node } from "../../protocol/api/faultWords.ts";
 
 export interface SchemaMember {
   readonly kind: "text" | "number" | "numberOrText" | "flag" | "list" | "record" | "other";
@@ -9,14 +10,6 @@ export interface SchemaMember {
   readonly choices: readonly string[] | undefined;
   readonly min: number | undefined;
   readonly max: number | undefined;
-}
-
-interface Node {
-  readonly type: string;
-  readonly wrapped?: Node;
-  readonly options?: readonly unknown[];
-  readonly entries?: Readonly<Record<string, Node>>;
-  readonly pipe?: readonly { readonly kind: string; readonly type: string; readonly requirement?: unknown }[];
 }
 
 const known = new WeakMap<v.GenericSchema, ReadonlyMap<string, SchemaMember>>();

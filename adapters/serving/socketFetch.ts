@@ -13,12 +13,12 @@ const MAX_LENGTH_LINE_BYTES = 1_024;
 /** What is received and not yet read, above which the daemon has to wait. */
 const MAX_UNREAD_BYTES = 1 << 20;
 /** Statuses whose responses have no body. */
-const NO_BODY = new Set([204, 205, 304]);
+export const NO_BODY = new Set([204, 205, 304]);
 /** RFC 9110 §5.5; a line break would begin another header. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** What our client gives: never a `Request`, which takes long to load. */
-interface SocketRequest {
+export interface SocketRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

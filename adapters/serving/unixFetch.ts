@@ -1,33 +1,26 @@
 /**
- * `fetch` over a unix socket, which Node's own does not support, with connections that are kept. The signature is the same,
- * so the typed client needs no change. Request bodies are small and sent whole; response bodies are streams. A command, which
- * asks once and ends, uses `socketFetch`.
+ * `fetch` over a unix socket, which Node's own does not support, with connections that are kept. Request bodies are
+ * small and sent whole; response bodies are streams. A command, which asks once and ends, uses `socketFetch`.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
 import { Readable } from "node:stream";
-import { connectError } from "./socketFetch.ts";
+import { connectError, NO_BODY, type SocketRequest } from "./socketFetch.ts";
 
-type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-
-/** Statuses whose `Response` must be made with a null body. */
-const NO_BODY = new Set([204, 205, 304]);
-
-/** @param also further headers of each request */
-export function unixFetch(socketPath: string, also: Readonly<Record<string, string>> = {}): Fetch {
+/** Its requests are those of `socketFetch`. @param also further headers of each request */
+export function unixFetch(socketPath: string, also: Readonly<Record<string, string>> = {}): typeof globalThis.fetch {
   const agent = new Agent({ keepAlive: true });
-  return async (input, init) => {
-    const { url, method, headers: given, body, signal } = await asked(input, init);
+  return (async (url: string, { method = "GET", headers: given, body = "", signal }: SocketRequest = {}) => {
     const { pathname, search, host } = new URL(url);
     const headers: Record<string, string> = { ...also, ...given, host };
-    if (body.length > 0) headers["content-length"] = String(body.length);
+    if (body !== "") headers["content-length"] = String(Buffer.byteLength(body));
     return new Promise((resolve, reject) => {
       const sent = httpRequest({ agent, socketPath, method, path: pathname + search, headers }, (incoming) => {
         // The request's signal also ends its response, as with `fetch`.
         const abort = (): void => void incoming.destroy(signal?.reason as Error);
         signal?.addEventListener("abort", abort, { once: true });
         incoming.once("close", () => signal?.removeEventListener("abort", abort));
-        resolve(new SocketResponse(incoming) as unknown as Response);
+        resolve(new SocketResponse(incoming));
       });
       const abort = (): void => void sent.destroy(signal?.reason as Error);
       if (signal?.aborted === true) abort();
@@ -38,38 +31,11 @@ export function unixFetch(socketPath: string, also: Readonly<Record<string, stri
       });
       sent.end(body);
     });
-  };
+  }) as unknown as typeof globalThis.fetch;
 }
 
-interface Asked {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** What our client sends is read as it is: Node's own `Request` takes a command line longer to load than all else. */
-async function asked(input: string | URL | Request, init: RequestInit = {}): Promise<Asked> {
-  const { method = "GET", headers = {}, body = "", signal } = init;
-  const isPlain = typeof input === "string" && typeof body === "string" && Object.getPrototypeOf(headers) === PLAIN;
-  if (isPlain) {
-    const plain = headers as Readonly<Record<string, string>>;
-    return { url: input, method, headers: plain, body: Buffer.from(body), signal: signal ?? undefined };
-  }
-  const request = new Request(input, init);
-  return {
-    url: request.url,
-    method: request.method,
-    headers: Object.fromEntries(request.headers),
-    body: Buffer.from(await request.arrayBuffer()),
-    signal: request.signal,
-  };
-}
-const PLAIN = Object.prototype;
-
-/** The part of `Response` that is used, for the same reason. */
-class SocketResponse implements Pick<Response, "status" | "ok" | "headers" | "body" | "text" | "json" | "arrayBuffer"> {
+/** The part of `Response` that the client uses. */
+class SocketResponse implements Pick<Response, "status" | "ok" | "headers" | "body" | "text" | "json"> {
   readonly status: number;
   readonly #incoming: IncomingMessage;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
@@ -102,21 +68,13 @@ class SocketResponse implements Pick<Response, "status" | "ok" | "headers" | "bo
   }
 
   async text(): Promise<string> {
-    return (await this.#whole()).toString("utf8");
+    if (this.#body === null) return "";
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#incoming) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
   }
 
   async json(): Promise<unknown> {
     return JSON.parse(await this.text()) as unknown;
-  }
-
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    return new Uint8Array(await this.#whole()).buffer;
-  }
-
-  async #whole(): Promise<Buffer> {
-    if (this.#body === null) return Buffer.alloc(0);
-    const chunks: Buffer[] = [];
-    for await (const chunk of this.#incoming) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
   }
 }

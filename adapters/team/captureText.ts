@@ -1,18 +1,12 @@
 /** A worker's screen and history as text: what tmux itself would print, cut only as the contract says. */
-import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import { TEAM_MAX_CAPTURE_LINES, type TeamCapture } from "../../protocol/api/team.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { PaneId } from "../../protocol/ids.ts";
 import { onTmux, sessionNotFound } from "./teamErrors.ts";
 import { LAST_WORDS_CHARS, LAST_WORDS_ROWS } from "./teamLimits.ts";
 import { AGENT_ROWS } from "../agents/start/agentStarts.ts";
+import type { TeamPlace } from "./teamServers.ts";
 
-export interface CaptureTarget {
-  readonly server: TmuxServer;
-  readonly socketPath: string;
-  readonly sessionName: string;
-  readonly pane: PaneId;
-}
+export type CaptureTarget = Omit<TeamPlace, "session" | "record">;
 
 /** @throws AppError tmux_error, session_not_found */
 export async function captureText(target: CaptureTarget, requestedLines: number): Promise<TeamCapture> {

@@ -10,12 +10,11 @@ import { type OwnedServerOptions, startOwnedServer } from "../../daemon/servers/
 import type { TmuxServer } from "../../daemon/tmux/tmuxServer.ts";
 import type { Clock, Timer } from "../../daemon/time/clock.ts";
 import { untilSo } from "../../daemon/time/within.ts";
-import { AppError, isCutShort, shuttingDown } from "../../protocol/errors.ts";
+import { AppError, shuttingDown } from "../../protocol/errors.ts";
 import type { PaneInfo, SessionInfo } from "../../daemon/tmux/inventory.ts";
 import { shellStatusOf } from "../../daemon/tmux/outputSource.ts";
 import type { PaneId } from "../../protocol/ids.ts";
 import type { TeamSessionRequest } from "../../protocol/api/team.ts";
-import type { CaptureTarget } from "./captureText.ts";
 import { findNamed } from "./names.ts";
 import { readRecords, type StartRecord } from "./start/startRecord.ts";
 import { onTmux, sessionNotFound, teamError } from "./teamErrors.ts";
@@ -43,8 +42,12 @@ interface TeamServersOptions {
 }
 
 /** A worker's session, with the pane that it was started in, however its window was split since; else its active pane. */
-export interface TeamPlace extends CaptureTarget {
+export interface TeamPlace {
+  readonly server: TmuxServer;
+  readonly socketPath: string;
   readonly session: SessionInfo;
+  readonly sessionName: string;
+  readonly pane: PaneId;
   /** Of the start that made it. */
   readonly record: StartRecord | undefined;
 }
@@ -236,17 +239,14 @@ export const panesOf = (server: TmuxServer, session: SessionInfo): readonly Pane
     .filter(({ id }) => session.windows.includes(id))
     .flatMap(({ panes }) => panes.flatMap((pane) => server.findPane(pane) ?? []));
 
-export interface SessionEnd {
-  /** True if every program in it has ended. */
-  readonly dead: boolean;
-  /** The exit status of the worker's pane, as a shell reports it; null while it runs, or if it is unknown. */
-  readonly exitStatus: number | null;
-}
+export type SessionEnd = ReturnType<typeof sessionEnd>;
 
-export function sessionEnd({ server, session, pane }: Pick<TeamPlace, "server" | "session" | "pane">): SessionEnd {
+export function sessionEnd({ server, session, pane }: Pick<TeamPlace, "server" | "session" | "pane">) {
   const panes = panesOf(server, session);
   return {
+    /** True if every program in it has ended. */
     dead: panes.length > 0 && panes.every(({ exit }) => exit !== undefined),
+    /** The exit status of the worker's pane, as a shell reports it; null while it runs, or if it is unknown. */
     exitStatus: shellStatusOf(server.findPane(pane)?.exit) ?? null,
   };
 }
@@ -258,13 +258,4 @@ async function disconnect(entry: Entry): Promise<void> {
 }
 
 /** Whether the server itself replies now. */
-async function responds(server: TmuxServer): Promise<boolean> {
-  if (server.status().state !== "ready") return false;
-  try {
-    await server.terminals();
-    return true;
-  } catch (error) {
-    if (isCutShort(error)) return false;
-    throw error;
-  }
-}
+const responds = async (server: TmuxServer): Promise<boolean> => (await server.check()).state === "ready";

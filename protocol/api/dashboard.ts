@@ -126,8 +126,8 @@ export type DashboardCard = v.InferOutput<typeof cardSchema>;
 export const agentsSchema = v.strictObject({
   agents: v.array(cardSchema),
   last_event_id: count,
-  /** The name of the tmux server, for the operations that the page offers; null: it offers none. */
-  server: maybe,
+  /** The name of the tmux server, for the operations that the page offers. */
+  server: text,
   /** While the daemon's clients wait for sessions and clients of the user's tmux to stop changing. */
   waiting: v.exactOptional(v.strictObject({ for: v.literal("calm"), since_unix_ms: count })),
   /** While tmux does not run. */

@@ -27,8 +27,8 @@ type Judge = (schema: v.GenericSchema, value: unknown) => Issue | undefined;
 /** The parser gives this as the message of an issue whose schema has none of its own. */
 export const UNSAID = "";
 
-/** The members of schemas that are read here. */
-interface Node {
+/** The members of schemas that are read. */
+export interface Node {
   readonly type: string;
   readonly wrapped?: Node;
   readonly options?: readonly unknown[];

@@ -1,7 +1,7 @@
 /** Which agent a hook is of: how it is found, and when a new one is made (docs/contracts/dashboard.md §3). */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { DashboardAppOptions } from "../../adapters/dashboard/dashboardApp.ts";
+import type { DashboardOptions } from "../../adapters/dashboard/dashboardParts.ts";
 import { UNSEEN_MS } from "../../adapters/dashboard/dashboardLimits.ts";
 import { UUID } from "../support/daemon/dashboardFixture.ts";
 import { eachHasScene, scene } from "../support/daemon/dashboardScene.ts";
@@ -9,10 +9,10 @@ import { eventually } from "../support/clock/eventually.ts";
 import { ownDirectory } from "../support/daemon/ownDirectory.ts";
 
 /** In which no agent runs. */
-const runningAgents = (more: Partial<DashboardAppOptions["running"]>): DashboardAppOptions["running"] => {
+const runningAgents = (more: Partial<DashboardOptions["running"]>): DashboardOptions["running"] => {
   const subscribe = () => () => undefined;
   const running = { onCheck: subscribe, subscribe, agents: () => [], reported: () => undefined, ...more };
-  return running as DashboardAppOptions["running"];
+  return running as DashboardOptions["running"];
 };
 
 eachHasScene();
@@ -148,7 +148,7 @@ describe("a hook is assigned to its agent", () => {
 
   test("what an agent says of itself is not said of who has its pane's number on another server", async () => {
     const told: unknown[] = [];
-    const reported = (...[, pane, { lastMessage }]: Parameters<DashboardAppOptions["running"]["reported"]>) =>
+    const reported = (...[, pane, { lastMessage }]: Parameters<DashboardOptions["running"]["reported"]>) =>
       void told.push([pane, lastMessage]);
     await using there = await scene.another({ running: runningAgents({ reported }) });
     const stop = (words: string, where: object = {}) =>
@@ -173,4 +173,25 @@ describe("a hook is assigned to its agent", () => {
     expect(await scene.card(agentId)).toMatchObject({ tmux_pane_id: null });
     expect(await scene.card(Number(other.json["agent_id"]))).toMatchObject({ tmux_pane_id: scene.pane });
   });
+});
+
+test("a stop waits until tmux has every note of who is in a pane, also one that it refuses", async () => {
+  const answers: ((error?: Error) => void)[] = [];
+  const notes: unknown[] = [];
+  scene.server.setPaneUserOption = (_pane, _name, value) =>
+    new Promise((resolve, reject) => {
+      notes.push(value);
+      answers.push((error) => (error === undefined ? resolve() : reject(error)));
+    });
+  const agentId = await scene.register();
+  await scene.hook("session-end");
+  expect(notes).toEqual([`${agentId}:${UUID}`, undefined]);
+  let isSettled = false;
+  const settled = scene.dashboard.settled().then(() => (isSettled = true));
+  answers[0]!();
+  await Promise.resolve();
+  await new Promise(setImmediate);
+  expect(isSettled).toBe(false);
+  answers[1]!(new Error("no such pane"));
+  await settled;
 });

@@ -297,7 +297,6 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
       cards,
     );
     const { page, fake } = at;
-    fake.server = "default";
     fake.pane = snapshotFrames(40, 5, "ready");
     fake.turns = [
       {
@@ -327,7 +326,6 @@ describe.skipIf(NO_BROWSER !== undefined)("nothing is wrong with", () => {
   )("other machines at %i, %s", async (width, colorScheme) => {
     await using at = await sceneWith({ viewport: { width, height: 900 }, colorScheme }, [permissionCard(1)]);
     at.fake.hosts = HOSTS;
-    at.fake.server = "default";
     await at.page.reload();
     expect(await wrongIn(at.page, HOST_VIEWS)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** What is said of a server's panes before the agents in them are known. */
 import type { PaneId } from "../../../protocol/ids.ts";
-import { defined } from "./liveAgent.ts";
+import { given } from "../jsonFields.ts";
 import type { AgentFacts } from "./runningAgent.ts";
 
 /** A hook may come before the check that finds its agent. */
@@ -32,7 +32,7 @@ export class Announced {
   report(pane: PaneId, facts: AgentFacts, nowMs: number): void {
     const known = this.#reported.get(pane);
     const before = known !== undefined && known.untilMs >= nowMs ? known.facts : {};
-    this.#reported.set(pane, { facts: { ...before, ...defined(facts) }, untilMs: nowMs + REPORTED_EARLY_MS });
+    this.#reported.set(pane, { facts: { ...before, ...given(facts) }, untilMs: nowMs + REPORTED_EARLY_MS });
   }
 
   /** For an agent that appears now: it is taken once. */

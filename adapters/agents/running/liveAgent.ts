@@ -11,6 +11,7 @@ import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { Agent } from "../catalogue.ts";
+import { given } from "../jsonFields.ts";
 import type { KeptAgent } from "./agentStore.ts";
 import type { GitHeads } from "./gitHeads.ts";
 import type { AgentFacts, RunningAgent } from "./runningAgent.ts";
@@ -85,7 +86,7 @@ export class LiveAgent implements RunningAgent {
   }
   /** True: something is another than before. */
   learn(facts: AgentFacts): boolean {
-    const next = { ...this.#facts, ...defined(facts) };
+    const next = { ...this.#facts, ...given(facts) };
     if (JSON.stringify(next) === JSON.stringify(this.#facts)) return false;
     this.#facts = next;
     Object.assign(this, next);
@@ -123,9 +124,6 @@ export class LiveAgent implements RunningAgent {
     this.observed = undefined;
   }
 }
-
-export const defined = (facts: AgentFacts): AgentFacts =>
-  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 
 /** Its launcher was seen first: what it has become, or has started, within seconds. */
 export function tookOver(launcher: ProcessMark, process: ProcessMark, processes: HostProcesses): boolean {

@@ -4,7 +4,6 @@
  * not known for certain is listed with the reason, and gets a shell in its place.
  */
 import { existsSync } from "node:fs";
-import type { NewPaneProgram } from "../../../protocol/command/encode.ts";
 import type { Clock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
@@ -14,7 +13,14 @@ import type { Agent } from "../catalogue.ts";
 import type { AgentDirectory } from "../running/agentDirectory.ts";
 import type { PlacedSessions, Place, PlacedAgent, PlacedPane, PlacedWindow } from "./placedSessions.ts";
 import { agentsOf } from "./placedSessions.ts";
-import { type AgentStarts, argsToResume, type StartOutcome, type StartProgram } from "./agentStarts.ts";
+import {
+  type AgentStarts,
+  argsToResume,
+  madePane,
+  newWindow,
+  type StartOutcome,
+  type StartProgram,
+} from "./agentStarts.ts";
 
 export interface ResumeRequest {
   /** By the names of agents; undefined: all. */
@@ -266,45 +272,16 @@ const outcomeOf = (outcome: StartOutcome): ResumedAgent["outcome"] => {
 const paneOf = ({ windows }: Place, { id }: PlacedAgent): PlacedPane | undefined =>
   windows.flatMap(({ panes }) => panes).find(({ agent }) => agent?.id === id);
 
-async function newWindow(server: TmuxServer, session: SessionId, program: Partial<StartProgram>): Promise<PaneId> {
-  const { windowName: name, userOptions } = program;
-  const { pane } = await server.layout.run({
-    kind: "new-window",
-    session,
-    name,
-    detached: true,
-    ...programOf(program),
-  });
-  return withOptions(server, pane, userOptions);
-}
-
 /** Panes of which the layout string says later how large they are: until then each has the same size. */
 async function split(server: TmuxServer, beside: PaneId, program: Partial<StartProgram>): Promise<PaneId> {
   const window = server.findPane(beside)?.window;
   if (window !== undefined) await server.layout.run({ kind: "select-layout", window, layout: "tiled" });
-  const { pane } = await server.layout.run({
-    kind: "split-window",
-    pane: beside,
-    detached: true,
-    ...programOf(program),
-  });
-  return withOptions(server, pane, program.userOptions);
-}
-
-const programOf = ({ command, cwd, environment }: Partial<StartProgram>): NewPaneProgram => ({
-  command,
-  cwd,
-  environment,
-});
-
-async function withOptions(
-  server: TmuxServer,
-  pane: PaneId | undefined,
-  options: StartProgram["userOptions"] = {},
-): Promise<PaneId> {
-  if (pane === undefined) throw new AppError("INCONSISTENT_STATE", "tmux has made no pane; look at `tmuxwire panes`");
-  for (const [name, value] of Object.entries(options)) await server.setPaneUserOption(pane, name, value);
-  return pane;
+  const { userOptions, command, cwd, environment } = program;
+  return madePane(
+    server,
+    { kind: "split-window", pane: beside, detached: true, command, cwd, environment },
+    userOptions,
+  );
 }
 
 /** As it was; a window of another size gets as close to it as tmux can. */

@@ -305,14 +305,11 @@ export class AgentStarts {
         userOptions,
       });
     }
-    const { pane } = await server.layout.run(
-      where.kind === "window"
-        ? { kind: "new-window", session: where.session, name: where.name ?? windowName, detached: true, ...program }
-        : { kind: "split-window", pane: where.pane, direction: where.direction, detached: true, ...program },
-    );
-    if (pane === undefined) throw new AppError("INCONSISTENT_STATE", "tmux has made no pane; look at `tmuxwire panes`");
-    await server.setPaneUserOption(pane, RECORD, record);
-    return pane;
+    if (where.kind === "window") {
+      return newWindow(server, where.session, { ...program, windowName: where.name ?? windowName, userOptions });
+    }
+    const { pane, direction } = where;
+    return madePane(server, { kind: "split-window", pane, direction, detached: true, ...program }, userOptions);
   }
 
   async #makeSession(
@@ -486,6 +483,25 @@ const WHY: Readonly<Record<DeliveryOutcome, string | undefined>> = {
   not_echoed: "the prompt was pasted but did not appear on the screen, so Enter was not pressed",
   indeterminate: "the connection was lost while the prompt was typed; it may or may not have taken it",
 };
+
+export const newWindow = (
+  server: TmuxServer,
+  session: SessionId,
+  { windowName: name, userOptions, command, cwd, environment }: Partial<StartProgram>,
+): Promise<PaneId> =>
+  madePane(server, { kind: "new-window", session, name, detached: true, command, cwd, environment }, userOptions);
+
+/** With the options that it has from the beginning. */
+export async function madePane(
+  server: TmuxServer,
+  request: Parameters<TmuxServer["layout"]["run"]>[0],
+  options: StartProgram["userOptions"] = {},
+): Promise<PaneId> {
+  const { pane } = await server.layout.run(request);
+  if (pane === undefined) throw new AppError("INCONSISTENT_STATE", "tmux has made no pane; look at `tmuxwire panes`");
+  for (const [name, value] of Object.entries(options)) await server.setPaneUserOption(pane, name, value);
+  return pane;
+}
 
 /** Of a key or a request, short enough for a pane's option. */
 export const digest = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 22);

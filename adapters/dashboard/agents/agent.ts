@@ -2,10 +2,11 @@
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import type { Message } from "../../agents/messages/messageStore.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
+import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 import type { Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "../store/records.ts";
+import type { AgentRecord, ProjectRecord, TaskRecord, TaskState, TurnRecord } from "../store/records.ts";
 import type { OpenQuestion } from "./questions.ts";
 
 export interface LastDelivery {
@@ -73,13 +74,14 @@ export class Agent {
 export const openTask = ({ task }: Agent): TaskRecord | undefined => (task?.state === "complete" ? undefined : task);
 
 /** As events and cards name it. */
-export const stateName = ({ task }: Agent): string => (task === undefined ? "IDLE" : task.state.toUpperCase());
+export const stateName = ({ task }: Agent): DashboardCard["state"] =>
+  task === undefined ? "IDLE" : (task.state.toUpperCase() as Uppercase<TaskState>);
 
 /** As long as the contract's cards have it. */
 const MAX_SUMMARY_CHARS = 103;
 
 /** Its last task on its card beyond its state: number of turns, last message, plan. */
-export interface TaskDigest {
+interface TaskDigest {
   readonly turnCount: number;
   /** Of the last turn that is not a question; an open question is in the card itself. */
   readonly lastText: string;

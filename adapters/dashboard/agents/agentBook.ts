@@ -2,6 +2,8 @@
  * The agents that have not ended, in memory and on disk. Memory is authoritative; the store follows a moment later. At
  * most `MAX_AGENTS`, so lookups are linear.
  */
+import { homedir } from "node:os";
+import { basename, dirname, normalize } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { MAX_AGENTS, MAX_EXPECTED_PROMPTS } from "../dashboardLimits.ts";
 import type { DashboardStore } from "../store/store.ts";
@@ -68,8 +70,19 @@ export class AgentBook {
     return found.sort((a, b) => b.record.lastSeenUnixMs - a.record.lastSeenUnixMs)[0];
   }
 
-  project(path: string): ProjectRecord | undefined {
-    return this.#projects.get(path);
+  /**
+   * The registered project that the directory is in, the innermost of several.
+   * @param registers where there is none, the directory becomes one @throws AppError RESOURCE_LIMIT
+   */
+  projectOf(named: string | undefined, registers: boolean): ProjectRecord | undefined {
+    if (named === undefined || !named.startsWith("/")) return undefined;
+    const directory = projectPath(named);
+    for (let path = directory; ; path = dirname(path)) {
+      const project = this.#projects.get(path);
+      if (project !== undefined && (path === directory || !registers || !isEverybodys(path))) return project;
+      if (dirname(path) === path) break;
+    }
+    return registers ? this.putProject({ path: directory, name: nameOf(directory), branch: undefined }) : undefined;
   }
 
   /** @throws AppError RESOURCE_LIMIT */
@@ -162,3 +175,14 @@ export class AgentBook {
 /** A pane reported while no server was connected counts as one of the present server. */
 export const isSameServer = (reported: string | undefined, now: string | undefined): boolean =>
   reported === undefined || now === undefined || reported === now;
+
+/** An agent that was started there is in no project, and must not take in all others. */
+const isEverybodys = (path: string): boolean => path === "/" || path === homedir();
+
+/** Without a trailing slash and without `..`. */
+export const projectPath = (path: string): string => {
+  const normal = normalize(path);
+  return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
+};
+
+export const nameOf = (path: string): string => (basename(path) === "" ? path : basename(path));

@@ -20,7 +20,7 @@ const MAX_INSTRUCTION_CHARS = 80;
 /** `isEchoPending`: the hook that reports it as a prompt has not come yet. */
 type UserAnswer = Pick<TurnRecord, "text" | "answersTurnId" | "isEchoPending">;
 
-export interface AgentDeskOptions extends Pick<Timed, "nowUnixMs"> {
+interface AgentDeskOptions extends Pick<Timed, "nowUnixMs"> {
   readonly store: DashboardStore;
   readonly book: AgentBook;
   readonly events: DashboardEvents;

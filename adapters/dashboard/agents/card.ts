@@ -2,7 +2,7 @@
 import type { DashboardCard } from "../../../protocol/api/dashboard.ts";
 import { formatPosition } from "../../../protocol/position.ts";
 import { ACTIVE_MS, MAX_CARD_MESSAGES, MAX_CARD_TEXT_CHARS } from "../dashboardLimits.ts";
-import { type Agent, openTask, stateName, summaryOf, type TaskDigest } from "./agent.ts";
+import { type Agent, openTask, stateName, summaryOf } from "./agent.ts";
 import { clip } from "../../../protocol/text/clip.ts";
 import type { OpenQuestion } from "./questions.ts";
 
@@ -26,7 +26,7 @@ export function cardOf(agent: Agent, reason: string, nowUnixMs: number): Card {
     hero_trail: session.slice(2),
     session_uuid: record.sessionUuid,
     state,
-    state_info: stateInfo(state, digest),
+    state_info: digest.plan !== undefined && state === "PROCESSING" ? WITH_PLAN : STATES[state],
     is_bridge_connected: agent.isAvailable,
     is_active: record.endedUnixMs === undefined && (agent.isAvailable || nowUnixMs - record.lastSeenUnixMs < ACTIVE_MS),
     uptime: `up ${upText(nowUnixMs - record.startedUnixMs)}`,
@@ -102,22 +102,15 @@ export function runningFields({ running, messages }: Pick<Agent, "running" | "me
   };
 }
 
-type StateInfo = DashboardCard["state_info"];
-
 /** With the contract's colour names. */
-const STATES: Readonly<Record<string, StateInfo>> = {
+const STATES: Readonly<Record<DashboardCard["state"], DashboardCard["state_info"]>> = {
   IDLE: { color: "green", bg_class: "bg-green", label: "Idle - ready for task" },
   COMMANDED: { color: "yellow", bg_class: "bg-amber", label: "Command received" },
   PROCESSING: { color: "blue", bg_class: "bg-blue", label: "Processing..." },
   AWAITING_INPUT: { color: "orange", bg_class: "bg-amber", label: "Input needed" },
   COMPLETE: { color: "green", bg_class: "bg-green", label: "Task complete" },
 };
-const UNKNOWN_STATE: StateInfo = { color: "gray", bg_class: "bg-muted", label: "Unknown" };
-
-function stateInfo(state: string, { plan }: TaskDigest): StateInfo {
-  const info = STATES[state] ?? UNKNOWN_STATE;
-  return plan !== undefined && state === "PROCESSING" ? { ...info, label: "Executing plan..." } : info;
-}
+const WITH_PLAN = { ...STATES.PROCESSING, label: "Executing plan..." };
 
 /** Its question, or its task's last message. */
 function summary({ task, question, digest }: Agent): string {

@@ -121,10 +121,8 @@ function changedLines(before: readonly string[], after: readonly string[], maxCo
   const shorter = Math.min(before.length, after.length);
   while (start < shorter && before[start] === after[start]) start += 1;
   while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  const [removed, added] = [before, after].map((lines) => lines.slice(start, lines.length - end)) as [
-    string[],
-    string[],
-  ];
+  const removed = before.slice(start, before.length - end);
+  const added = after.slice(start, after.length - end);
   const kept = (lines: readonly string[]): readonly string[] => lines.map((line) => ` ${line}`);
   return [
     ...kept(before.slice(0, start)),
@@ -148,20 +146,12 @@ function matched(removed: readonly string[], added: readonly string[], maxCompar
   const lines: string[] = [];
   let [a, b] = [0, 0];
   while (a < removed.length || b < added.length) {
-    if (a < removed.length && b < added.length && removed[a] === added[b]) {
-      lines.push(` ${removed[a]}`);
-      a += 1;
-      b += 1;
-    } else if (
-      b === added.length ||
-      (a < removed.length && common[(a + 1) * width + b]! >= common[a * width + b + 1]!)
-    ) {
-      lines.push(`-${removed[a]}`);
-      a += 1;
-    } else {
-      lines.push(`+${added[b]}`);
-      b += 1;
-    }
+    const stays = a < removed.length && b < added.length && removed[a] === added[b];
+    const isRemoved =
+      b === added.length || (a < removed.length && common[(a + 1) * width + b]! >= common[a * width + b + 1]!);
+    lines.push(stays ? ` ${removed[a]}` : isRemoved ? `-${removed[a]}` : `+${added[b]}`);
+    if (stays || isRemoved) a += 1;
+    if (stays || !isRemoved) b += 1;
   }
   return lines;
 }

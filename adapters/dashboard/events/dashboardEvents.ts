@@ -2,6 +2,7 @@
 import { EventLog, type EventReader } from "../../kit/streams/eventLog.ts";
 import { sseEvent, type SseWriter } from "../../kit/streams/sseWriter.ts";
 import { EVENT_RING, EVENT_RING_BYTES } from "../dashboardLimits.ts";
+import type { DashboardStore } from "../store/store.ts";
 
 type EventType =
   | "state_changed"
@@ -30,21 +31,15 @@ interface KeptEvent extends EventScope {
   readonly frame: string;
 }
 
-interface DashboardEventsOptions {
-  /** Increases by one, and is kept over restarts. */
-  readonly nextId: () => number;
-  readonly onError: (error: unknown) => void;
-}
-
 export class DashboardEvents {
-  readonly #nextId: () => number;
+  readonly #store: DashboardStore;
   readonly #log: EventLog<KeptEvent>;
   readonly #firstId: number;
 
-  constructor({ nextId, onError }: DashboardEventsOptions) {
-    this.#nextId = nextId;
+  constructor(store: DashboardStore, onError: (error: unknown) => void) {
+    this.#store = store;
     // An id to begin from: readers of the previous daemon are behind it.
-    this.#firstId = nextId();
+    this.#firstId = store.nextEventId();
     this.#log = new EventLog({ lastId: this.#firstId, maxEvents: EVENT_RING, maxSize: EVENT_RING_BYTES, onError });
   }
 
@@ -57,7 +52,7 @@ export class DashboardEvents {
   }
 
   publish(type: EventType, data: EventScope & Readonly<Record<string, unknown>>): void {
-    const id = this.#nextId();
+    const id = this.#store.nextEventId();
     const frame = sseEvent(type, JSON.stringify({ ...data, _eid: id }), String(id));
     const { agent_id, project_id } = data;
     this.#log.add({ type, frame, ...(agent_id === undefined ? {} : { agent_id, project_id }) }, frame.length);

@@ -11,25 +11,16 @@ import type { OtherMachines } from "../../kit/streams/otherMachines.ts";
 import { type EventResponseOptions, eventResponse, eventSocket } from "../../kit/streams/eventResponse.ts";
 import { upgradeSocket } from "../../kit/streams/websocket.ts";
 import { HEARTBEAT_MS, MAX_EVENT_CLIENTS, RETRY_AFTER_SEC } from "../dashboardLimits.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import { GET } from "../dashboardRoutes.ts";
-import type { DashboardEvents, EventFilter } from "./dashboardEvents.ts";
-
-/** `open`: what ends the open streams when the application closes. */
-export type OpenStreams = Pick<EventResponseOptions, "clock" | "open" | "stallMs" | "bufferBytes">;
+import type { EventFilter } from "./dashboardEvents.ts";
 
 const HEARTBEAT = ": heartbeat\n\n";
-
-interface EventRouteParts {
-  readonly events: DashboardEvents;
-  readonly machines: () => OtherMachines | undefined;
-  readonly streams: OpenStreams;
-  readonly onError: (error: unknown) => void;
-}
 
 /** Of the page, which may also be asked for as a WebSocket. */
 export const PAGE_EVENTS = "/api/page/events";
 
-export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
+export const eventRoutes = (parts: DashboardParts): readonly Route[] => [
   {
     ...GET,
     path: "/api/events/stream",
@@ -47,7 +38,7 @@ export const eventRoutes = (parts: EventRouteParts): readonly Route[] => [
 ];
 
 async function openEventStream(
-  { events, streams, onError }: EventRouteParts,
+  { events, streams, onError }: DashboardParts,
   c: Context<GuardEnv>,
   machines: OtherMachines | undefined,
 ): Promise<Response> {

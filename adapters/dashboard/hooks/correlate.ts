@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { type Agent, openTask } from "../agents/agent.ts";
 import type { AgentBook } from "../agents/agentBook.ts";
-import { projectOf } from "../agents/project.ts";
-import type { AgentParts, PaneLinks } from "../panes/paneLinks.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
+import type { PaneLinks } from "../panes/paneLinks.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
 export interface Correlation {
@@ -18,11 +18,6 @@ export interface Correlation {
     | "created";
 }
 
-export interface CorrelateParts extends AgentParts {
-  /** `registersProjects`: a hook from a live pane in an unregistered directory makes it a project. */
-  readonly settings: { readonly registersProjects: boolean };
-}
-
 /** Whether its agent is found without its pane. */
 export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: AgentBook): boolean {
   if (book.bySession(sessionId) !== undefined) return true;
@@ -30,7 +25,7 @@ export function isKnown({ sessionId, headspaceSessionId }: HookRequest, book: Ag
 }
 
 /** Undefined: unknown, and in no project. @throws AppError RESOURCE_LIMIT */
-export function correlate(hook: HookRequest, context: CorrelateParts): Correlation | undefined {
+export function correlate(hook: HookRequest, context: DashboardParts): Correlation | undefined {
   const { book, panes } = context;
   const known = book.bySession(hook.sessionId);
   if (known !== undefined) {
@@ -43,10 +38,8 @@ export function correlate(hook: HookRequest, context: CorrelateParts): Correlati
   const place = panes.places.placeOf(hook);
   const inPane = hook.pane === undefined || place === "elsewhere" ? undefined : panes.places.inPane(hook.pane);
   if (inPane !== undefined && !isStartedBy(inPane, hook, panes)) return claim(context, hook, inPane, "tmux_pane_id");
-  const project = projectOf(hook.workingDirectory ?? hook.cwd, {
-    book,
-    registers: context.settings.registersProjects && place === "ours",
-  });
+  const registers = context.settings.registersProjects && place === "ours";
+  const project = book.projectOf(hook.workingDirectory ?? hook.cwd, registers);
   if (project === undefined) return undefined;
   const unclaimed = book.unclaimedIn(project);
   if (unclaimed !== undefined) return claim(context, hook, unclaimed, "working_directory");
@@ -70,7 +63,7 @@ const isWorking = ({ task, readiness, running }: Agent): boolean =>
   running !== undefined &&
   running.kind.hooks?.install !== "plugin";
 
-function claim({ book }: CorrelateParts, hook: HookRequest, agent: Agent, method: Correlation["method"]): Correlation {
+function claim({ book }: DashboardParts, hook: HookRequest, agent: Agent, method: Correlation["method"]): Correlation {
   if (agent.record.agentSessionId !== hook.sessionId) book.update(agent, { agentSessionId: hook.sessionId });
   return { agent, isNew: false, method };
 }

@@ -12,15 +12,15 @@ import {
   questionOfNotification,
   questionOfTool,
 } from "../agents/questions.ts";
-import type { AgentParts } from "../panes/paneLinks.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import type { HookName } from "./hookNames.ts";
 import type { HookRequest } from "./hookRequest.ts";
 
 type HookReply = Readonly<Record<string, string | boolean | null>>;
 
-type Effect = (context: AgentParts, agent: Agent, hook: HookRequest) => HookReply;
+type Effect = (context: DashboardParts, agent: Agent, hook: HookRequest) => HookReply;
 
-export function applyHook(context: AgentParts, name: HookName, hook: HookRequest, agent: Agent): HookReply {
+export function applyHook(context: DashboardParts, name: HookName, hook: HookRequest, agent: Agent): HookReply {
   context.desk.seen(agent);
   return EFFECTS[name](context, agent, hook);
 }
@@ -110,7 +110,7 @@ const permissionRequest: Effect = (context, agent, { toolName, toolInput, messag
 
 /** The dialog may already be on the screen, even a question by itself, or appear later, when the screen reports it. */
 function asks(
-  { desk, panes }: AgentParts,
+  { desk, panes }: DashboardParts,
   agent: Agent,
   asked: AskedQuestion | undefined,
   eventType: string,
@@ -126,7 +126,7 @@ function asks(
 }
 
 /** It continues its work: reported only on a change. */
-function works({ desk, panes }: AgentParts, agent: Agent, reason: string): void {
+function works({ desk, panes }: DashboardParts, agent: Agent, reason: string): void {
   if (panes.report(agent, "busy")) desk.refreshCard(agent, reason);
 }
 

@@ -7,7 +7,7 @@ import { isPaneId } from "../../../protocol/ids.ts";
 import { isJsonContentType } from "../../kit/guard/body.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import { MAX_NAME_CHARS } from "../dashboardLimits.ts";
-import { bodyValue } from "../fields.ts";
+import { bodyValue } from "../dashboardRoutes.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
 
 /** The request, or the contract's error message. */

@@ -8,23 +8,20 @@ import { hookDroppedSchema, hookErrorSchema, hookSchema, hookStatusSchema } from
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import type { AgentReport } from "../../agents/running/agentDirectory.ts";
-import type { Clock, Timed } from "../../../daemon/time/clock.ts";
+import type { Clock } from "../../../daemon/time/clock.ts";
 import { within } from "../../../daemon/time/within.ts";
 import { HOOK_MAX_BODY_BYTES } from "../dashboardLimits.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import { GET, POST } from "../dashboardRoutes.ts";
-import { correlate, type CorrelateParts, type Correlation, isKnown } from "./correlate.ts";
+import { correlate, type Correlation, isKnown } from "./correlate.ts";
 import { applyHook, isSystemPrompt } from "./hookEffects.ts";
 import { type HookName, HOOKS } from "./hookNames.ts";
 import { type HookRequest, parseHook } from "./hookRequest.ts";
 
-export interface HookRouteParts extends CorrelateParts, Timed {
-  readonly settings: CorrelateParts["settings"] & { readonly hooksEnabled: boolean };
-}
-
 /** A path on a mount that does not respond counts as a directory. */
 const STAT_WITHIN_MS = 200;
 
-export function hookRoutes(parts: HookRouteParts): readonly Route[] {
+export function hookRoutes(parts: DashboardParts): readonly Route[] {
   const { hooksEnabled } = parts.settings;
   const stats = hookStats(parts.nowUnixMs, hooksEnabled);
   return [
@@ -52,7 +49,7 @@ export function hookRoutes(parts: HookRouteParts): readonly Route[] {
 
 /** @throws AppError RESOURCE_LIMIT */
 async function hookRoute(
-  parts: HookRouteParts,
+  parts: DashboardParts,
   stats: ReturnType<typeof hookStats>,
   c: Context<GuardEnv>,
   name: HookName,
@@ -86,7 +83,7 @@ const saidBy = (name: HookName, { sessionId, transcriptPath, prompt, lastMessage
 });
 
 /** Only its pane identifies the agent of an unknown session, once that pane has been listed. */
-async function agentOf(parts: HookRouteParts, hook: HookRequest): Promise<Correlation | undefined> {
+async function agentOf(parts: DashboardParts, hook: HookRequest): Promise<Correlation | undefined> {
   const { book, panes } = parts;
   if (hook.pane !== undefined && !panes.presence.isListed && !isKnown(hook, book)) await panes.presence.settled();
   return correlate(hook, parts) ?? ((await panes.places.comes(hook)) ? correlate(hook, parts) : undefined);

@@ -11,13 +11,12 @@ import { Refused } from "../../pages/askServer.ts";
 import type { DashboardAgents } from "../../../protocol/api/dashboard.ts";
 import type { HostEvent } from "../../../protocol/api/dashboardHosts.ts";
 import type { Answer } from "./model/answers.ts";
-import { respondBody } from "./model/answers.ts";
 import type { AnswerProgress, PageState } from "./model/pageState.ts";
 import { beganAsking, firstState, withAgents, withEntry } from "./model/pageState.ts";
 import type { AgentCard } from "./model/agentCard.ts";
 import { needOf } from "./model/order.ts";
 import type { Api } from "./net/api.ts";
-import { sendAnswer, sendFarAnswer } from "./net/sendAnswer.ts";
+import { sendAnswer } from "./net/sendAnswer.ts";
 import type { LinkState } from "./model/pageState.ts";
 import { SseLink } from "./net/sseLink.ts";
 import { deliveredText, failureText, isUnconfirmed } from "./words/deliveryWords.ts";
@@ -142,20 +141,14 @@ export class Page {
     const draft = this.#state.drafts.get(agentId);
     const { api, clock, newKey } = this.#options;
     this.#progress(agentId, { kind: "sending", tries: 1 });
-    const sending = {
+    const result = await sendAnswer({
+      api,
+      card,
+      answer,
       idempotencyKey: newKey(),
       clock,
       onRetry: (tries: number) => this.#progress(agentId, { kind: "sending", tries }),
-    };
-    const result =
-      card.far === undefined
-        ? await sendAnswer({
-            ...sending,
-            respond: (...request) => api.respond(...request),
-            agentId,
-            body: respondBody(answer, card.question),
-          })
-        : await sendFarAnswer({ ...sending, api, card, answer });
+    });
     if (!this.#state.agents.has(agentId)) return;
     if (result.kind === "failed") {
       this.#progress(agentId, { kind: "failed", words: failureText(result) });
@@ -243,9 +236,8 @@ export class Page {
       if (serverUnixMs !== undefined) this.#learnTime(serverUnixMs);
       const now = { ...this.#state, nowUnixMs: this.#nowUnixMs() };
       const listed = withAgents(now, withFar(agentsFrom(body as DashboardAgents), now.agents));
+      const { server, gone_since_unix_ms: goneSinceUnixMs } = body as DashboardAgents;
       const waitingSinceUnixMs = waitingSinceOf(body as DashboardAgents);
-      const server = (body as DashboardAgents).server ?? undefined;
-      const goneSinceUnixMs = (body as DashboardAgents).gone_since_unix_ms;
       const seen = {
         ...listed,
         server,

@@ -7,9 +7,6 @@ import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { DashboardConfig } from "../dashboardConfig.ts";
 
-/** @throws AppError NOT_FOUND, CONNECTION_LOST */
-export type MeasureAvailability = (pane: PaneId) => Promise<boolean>;
-
 export interface AvailabilityOptions {
   readonly server: TmuxServer;
   readonly level: DashboardConfig["availability"];
@@ -17,9 +14,10 @@ export interface AvailabilityOptions {
   readonly programs: ReadonlySet<string>;
 }
 
-export function measureAvailability({ server, level, programs }: AvailabilityOptions): MeasureAvailability {
+/** What it returns: @throws AppError NOT_FOUND, CONNECTION_LOST */
+export function measureAvailability({ server, level, programs }: AvailabilityOptions) {
   const runsProgram = (pid: number) => paneRunsProgram(pid, programs, server.processes);
-  return async (pane) => {
+  return async (pane: PaneId): Promise<boolean> => {
     const info = server.findPane(pane);
     if (info === undefined || info.exit !== undefined) return false;
     if (level === "exists") return true;

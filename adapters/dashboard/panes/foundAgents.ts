@@ -5,24 +5,14 @@
  */
 import { createHash } from "node:crypto";
 import { markOf } from "../../../daemon/panes/foreground.ts";
-import type { AgentMessages } from "../../agents/messages/agentMessages.ts";
-import type { AgentDirectory } from "../../agents/running/agentDirectory.ts";
 import type { RunningAgent } from "../../agents/running/runningAgent.ts";
 import type { Agent } from "../agents/agent.ts";
 import { runningFields } from "../agents/card.ts";
-import { projectOf } from "../agents/project.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import { isFound } from "../store/records.ts";
-import type { PaneLinks, PaneLinksOptions } from "./paneLinks.ts";
-
-interface FoundAgentsOptions extends Pick<PaneLinksOptions, "server" | "book" | "desk" | "listed" | "log"> {
-  readonly running: Pick<AgentDirectory, "agents" | "subscribe">;
-  readonly messages: Pick<AgentMessages, "onChange" | "undelivered"> | undefined;
-  readonly panes: PaneLinks;
-  readonly settings: { readonly registersProjects: boolean };
-}
 
 export class FoundAgents {
-  readonly #options: FoundAgentsOptions;
+  readonly #options: DashboardParts;
   /** The fields on its card, by the agent, as they were sent last. */
   readonly #shown = new WeakMap<Agent, string>();
   /** Whose card shows a process that runs, by its id. */
@@ -30,10 +20,10 @@ export class FoundAgents {
   readonly #unsubscribe: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(options: FoundAgentsOptions) {
+  constructor(options: DashboardParts) {
     this.#options = options;
     // Until then it is unknown which server the panes of known agents belong to.
-    void Promise.resolve(options.listed).then(() => this.#begin());
+    void options.listed.then(() => this.#begin());
   }
 
   close(): void {
@@ -43,17 +33,17 @@ export class FoundAgents {
 
   #begin(): void {
     if (this.#isClosed) return;
-    const { running, messages } = this.#options;
+    const { running, operations } = this.#options;
     this.#unsubscribe.push(
       running.subscribe(({ agent }) => this.#look(agent)),
-      messages?.onChange(() => this.#readMessages()) ?? (() => undefined),
+      operations.messages?.onChange(() => this.#readMessages()) ?? (() => undefined),
     );
     for (const found of running.agents()) this.#look(found);
   }
 
   #readMessages(): void {
-    const { messages, book } = this.#options;
-    const undelivered = messages?.undelivered();
+    const { operations, book } = this.#options;
+    const undelivered = operations.messages?.undelivered();
     for (const agent of book.all()) {
       if (agent.running === undefined) continue;
       agent.messages = undelivered?.get(agent.running.id) ?? [];
@@ -82,7 +72,7 @@ export class FoundAgents {
     agent.running = found;
     this.#agents.set(found.id, agent);
     // Some may have waited for it while no daemon ran.
-    if (isAnother) agent.messages = this.#options.messages?.undelivered(found.id).get(found.id) ?? [];
+    if (isAnother) agent.messages = this.#options.operations.messages?.undelivered(found.id).get(found.id) ?? [];
     this.#show(agent);
   }
 
@@ -104,7 +94,7 @@ export class FoundAgents {
     const known = this.#agents.get(found.id) ?? book.byUuid(sessionUuid);
     // Its own hook has told of its end, which the process may outlive for a moment; or somebody has ended it.
     if (known?.record.endedUnixMs !== undefined && !isFound(known.record)) return undefined;
-    const project = projectOf(found.cwd, { book, registers: settings.registersProjects });
+    const project = book.projectOf(found.cwd, settings.registersProjects);
     if (project === undefined) return undefined;
     const agent = known === undefined ? book.add(sessionUuid, project, {}) : book.reopen(known);
     desk.reportCreated(agent);

@@ -8,57 +8,46 @@ import type { HookEvidence, PaneReadiness, ReadinessWatcher } from "../../../dae
 import { SingleFlight } from "../../../daemon/time/singleFlight.ts";
 import type { Timed, Timer } from "../../../daemon/time/clock.ts";
 import type { ServerEvent } from "../../../daemon/tmux/inventory.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
+import { toAppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { AgentDirectory, AgentReport } from "../../agents/running/agentDirectory.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { AgentBook } from "../agents/agentBook.ts";
-import type { AgentDesk } from "../agents/agentDesk.ts";
 import { PANE_RETRY_MS, UNSEEN_MS } from "../dashboardLimits.ts";
 import { isFound } from "../store/records.ts";
-import type { DashboardStore } from "../store/store.ts";
 import { AgentPlaces, type AgentPlacesOptions, type ReportedPane } from "./agentPlaces.ts";
-import type { MeasureAvailability } from "./availability.ts";
+import { type AvailabilityOptions, measureAvailability } from "./availability.ts";
 import { ContextGauge } from "./contextGauge.ts";
-import { AgentPaneOption } from "./agentPaneOption.ts";
 import { ServerPresence } from "./serverPresence.ts";
 import { ScreenStates } from "./screenStates.ts";
 
-export interface PaneLinksOptions
-  extends Pick<AgentPlacesOptions, "server" | "book" | "desk" | "programs" | "log">, Timed {
+export interface PaneLinksOptions extends Omit<AgentPlacesOptions, "programs" | "onGone" | "onIdentified">, Timed {
   /** Told what hooks say; looks once a second. */
   readonly running: Pick<AgentDirectory, "reported" | "onCheck">;
-  /** As in `DashboardAppOptions`. */
-  readonly listed: Promise<void> | undefined;
+  /** Resolves when panes can be matched to agents. Never rejects. */
+  readonly listed: Promise<void>;
   readonly readiness: ReadinessWatcher;
-  readonly measure: MeasureAvailability;
-}
-
-/** Agents, what happens to them, and where they are. */
-export interface AgentParts {
-  readonly server: TmuxServer;
-  readonly store: DashboardStore;
-  readonly book: AgentBook;
-  readonly desk: AgentDesk;
-  readonly panes: PaneLinks;
+  readonly availability: Omit<AvailabilityOptions, "server">;
 }
 
 export class PaneLinks {
   readonly presence: ServerPresence;
-  readonly agentOption: AgentPaneOption;
   readonly places: AgentPlaces;
   readonly screens: ScreenStates;
   readonly #options: PaneLinksOptions;
   readonly #links = new Map<number, PaneLink>();
+  /** Notes that tmux does not have yet. */
+  readonly #notes = new Set<Promise<void>>();
   readonly #context: ContextGauge;
+  readonly #isAvailable: ReturnType<typeof measureAvailability>;
   readonly #unsubscribe: readonly (() => void)[];
   #closed = false;
 
   constructor(options: PaneLinksOptions) {
     this.#options = options;
-    this.agentOption = new AgentPaneOption(options);
+    this.#isAvailable = measureAvailability({ ...options.availability, server: options.server });
     this.places = new AgentPlaces({
       ...options,
+      programs: options.availability.programs,
       onGone: (agent) => this.#processGone(agent),
       onIdentified: (agent) => this.evaluate(agent),
     });
@@ -126,7 +115,7 @@ export class PaneLinks {
 
   /** Who an answer to the agent is for. */
   addresseeOf(agent: Agent): AddresseeRequest {
-    return { isAgent: true, programs: this.#options.programs, process: agent.record.process };
+    return { isAgent: true, programs: this.#options.availability.programs, process: agent.record.process };
   }
 
   watchOf(agent: Agent): PaneReadiness | undefined {
@@ -151,7 +140,7 @@ export class PaneLinks {
   /** Call it before reporting its end, which itself says that the agent can no longer be answered. */
   ended(agent: Agent): void {
     const pane = this.places.livePane(agent);
-    if (pane !== undefined) this.agentOption.set(pane, undefined);
+    if (pane !== undefined) this.#note(pane, undefined);
     this.#detach(agent);
     agent.isAvailable = false;
   }
@@ -163,6 +152,28 @@ export class PaneLinks {
     this.places.close();
     for (const { agent } of this.#links.values()) this.#detach(agent);
     this.screens.close();
+  }
+
+  /** Resolves once tmux has every note: closing the connection earlier would lose them. */
+  async settled(): Promise<void> {
+    while (this.#notes.size > 0) await Promise.all(this.#notes);
+  }
+
+  /**
+   * Which agent is in a pane, on the pane itself (`@tmuxwire_agent`) for whoever looks at tmux: it outlives the daemon. Anyone
+   * with the tmux socket can write such a note, so none is read here. No request waits for it.
+   * @param agent undefined: the pane has none any more
+   */
+  #note(pane: PaneId, agent: Agent | undefined): void {
+    const { server, log } = this.#options;
+    const value = agent === undefined ? undefined : `${agent.record.id}:${agent.record.sessionUuid}`;
+    const done: Promise<void> = server
+      .setPaneUserOption(pane, "agent", value)
+      .catch((error: unknown) => {
+        log.debug("dashboard.pane.unmarked", { pane, code: toAppError(error).code });
+      })
+      .finally(() => this.#notes.delete(done));
+    this.#notes.add(done);
   }
 
   #leave(agent: Agent): void {
@@ -198,7 +209,7 @@ export class PaneLinks {
     } catch (error) {
       log.warn("dashboard.pane.unwatched", { agent: agent.record.id, pane, error });
     }
-    this.agentOption.set(pane, agent);
+    this.#note(pane, agent);
     link.measure();
   }
 
@@ -231,11 +242,11 @@ export class PaneLinks {
 
   async #measure(link: PaneLink): Promise<void> {
     const { agent, pane } = link;
-    const { measure, log, server } = this.#options;
+    const { log, server } = this.#options;
     // Nothing is known of panes while the connection is made anew; they are measured when it is there.
     if (server.status().state === "connecting") return;
     try {
-      const isAvailable = this.places.livePane(agent) === pane && (await measure(pane));
+      const isAvailable = this.places.livePane(agent) === pane && (await this.#isAvailable(pane));
       // It may have gone meanwhile.
       if (this.#links.get(agent.record.id) !== link || server.status().state === "connecting") return;
       if (this.places.endIfGone(agent) && this.#endFound(agent)) return;

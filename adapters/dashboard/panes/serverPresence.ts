@@ -15,14 +15,14 @@ const GONE_PROBES_NEEDED = 2;
 
 interface ServerPresenceOptions extends Surroundings {
   readonly server: TmuxServer;
-  /** Never rejects; undefined: it has been listed already. */
-  readonly listed: Promise<void> | undefined;
+  /** Never rejects. */
+  readonly listed: Promise<void>;
   /** Since when (unix ms) it does not run; undefined: it does again. */
   readonly onChange: (goneSinceUnixMs: number | undefined) => void;
 }
 
 export class ServerPresence {
-  isListed: boolean;
+  isListed = false;
   /** Unix ms; undefined: it runs, or that is not known yet. */
   goneSinceUnixMs: number | undefined;
   readonly #options: ServerPresenceOptions;
@@ -36,8 +36,7 @@ export class ServerPresence {
   constructor(options: ServerPresenceOptions) {
     const { listed, server } = options;
     this.#options = options;
-    this.isListed = listed === undefined;
-    this.#over = Promise.resolve(listed).then(() => this.#listed());
+    this.#over = listed.then(() => this.#listed());
     this.#unsubscribe = server.subscribe((event) => {
       if (event.kind !== "state") return;
       this.#timer?.cancel();

@@ -7,14 +7,10 @@
 import { createHash } from "node:crypto";
 import { isOfOtherRequest, Once, OnceMemory } from "../../../daemon/ops/once.ts";
 import { OnceTable } from "../../../daemon/ops/sql/onceTable.ts";
-import type { Timed } from "../../../daemon/time/clock.ts";
 import { KEEP_ANSWERS_MS, MAX_AGENTS, MAX_KEPT_ANSWERS, REPEAT_WITHOUT_KEY_MS } from "../dashboardLimits.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import type { DashboardStore } from "../store/store.ts";
 import { failure, INTERRUPTED, type RespondResponse } from "./failures.ts";
-
-interface AnswerKeysOptions extends Timed {
-  readonly store: DashboardStore;
-}
 
 interface RequestIdentity {
   readonly agentId: number;
@@ -29,7 +25,7 @@ export class AnswerKeys {
   /** By agent: the last response without a key that may have typed something. */
   readonly #uncertain: OnceMemory<RespondResponse>;
 
-  constructor({ store, clock, nowUnixMs }: AnswerKeysOptions) {
+  constructor({ store, clock, nowUnixMs }: DashboardParts) {
     this.#keys = new Once({ store: answersOf(store, nowUnixMs) });
     const nowMs = (): number => clock.nowMs();
     this.#uncertain = new OnceMemory({ maxEntries: MAX_AGENTS, keptMs: REPEAT_WITHOUT_KEY_MS, nowMs });

@@ -6,26 +6,14 @@
 import { type AddresseeRequest, findAddressee } from "../../../daemon/delivery/pane/addressee.ts";
 import type { Delivery, PressStep, SubmitResult } from "../../../daemon/delivery/delivery.ts";
 import type { Dialog, PaneReadiness, Readiness } from "../../../daemon/readiness/readiness.ts";
-import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { GENERIC_PROFILE } from "../../../daemon/readiness/profiles.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import { sleep } from "../../../daemon/time/within.ts";
 import { AppError } from "../../../protocol/errors.ts";
 import type { PaneId } from "../../../protocol/ids.ts";
 import type { OpenQuestion } from "../agents/questions.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import { knowsProgram } from "../panes/screenStates.ts";
 import type { MultiAnswer, RespondRequest } from "./respondRequest.ts";
-
-export interface DeliverParts {
-  readonly server: TmuxServer;
-  readonly delivery: Delivery;
-  readonly settings: {
-    /** Empties the prompt box before an answer; never while a dialog is open. */
-    readonly clearFirst: boolean;
-    /** Least time between an answer's text and Enter, instead of the program's own. */
-    readonly gapMs: number | undefined;
-  };
-}
 
 interface DeliverTarget {
   readonly pane: PaneId;
@@ -49,7 +37,11 @@ const BY = "dashboard";
 export type Answer = Exclude<RespondRequest, { mode: "keys" }>;
 
 /** @throws AppError as `Delivery`; INVALID_ARGUMENT for an option that the dialog does not have */
-export async function deliverAnswer(context: DeliverParts, target: DeliverTarget, answer: Answer): Promise<Delivered> {
+export async function deliverAnswer(
+  context: DashboardParts,
+  target: DeliverTarget,
+  answer: Answer,
+): Promise<Delivered> {
   const readiness = await readinessFor(target, answer);
   const isAsking = readiness?.state === "asking";
   if (isAsking && readiness.dialog !== undefined) return toDialog(context, target, readiness.dialog, answer);
@@ -83,7 +75,7 @@ async function readinessFor({ watch, question }: DeliverTarget, { mode }: Answer
 }
 
 async function toDialog(
-  context: DeliverParts,
+  context: DashboardParts,
   { pane, addressee }: DeliverTarget,
   dialog: Dialog,
   answer: Answer,
@@ -157,7 +149,7 @@ const optionList = ({ options }: Dialog): string =>
   options.map(({ index, number, label }) => `${number ?? index + 1}. ${label}`).join(" / ");
 
 async function submit(
-  { server, delivery, settings: { clearFirst, gapMs } }: DeliverParts,
+  { server, delivery, settings: { clearFirst, gapMs } }: DashboardParts,
   { pane, addressee }: DeliverTarget,
   text: string,
 ): Promise<Delivered> {
@@ -170,7 +162,7 @@ async function submit(
  * Nothing shows whether they were right.
  */
 async function pressKeys(
-  { server, delivery }: DeliverParts,
+  { server, delivery }: DashboardParts,
   { pane, question, addressee }: DeliverTarget,
   answer: Answer,
 ): Promise<Delivered> {
@@ -212,7 +204,7 @@ const chosen = (answers: readonly MultiAnswer[]): readonly PressStep[] =>
  * @throws AppError WRONG_STATE, NOT_FOUND, CONNECTION_LOST
  */
 export async function pressSlowly(
-  { server, clock }: { readonly server: TmuxServer; readonly clock: Clock },
+  { server, clock }: DashboardParts,
   { pane, addressee: request }: Pick<DeliverTarget, "pane" | "addressee">,
   keys: readonly string[],
 ): Promise<void> {

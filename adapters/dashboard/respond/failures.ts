@@ -10,7 +10,7 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import type { GuardEnv } from "../../kit/guard/requestGuard.ts";
 import type { Agent } from "../agents/agent.ts";
 import { isSameServer } from "../agents/agentBook.ts";
-import type { AgentParts } from "../panes/paneLinks.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 
 export interface RespondResponse {
   readonly status: 200 | 400 | 404 | 409 | 429 | 500 | 502 | 503;
@@ -51,7 +51,11 @@ export const noPane = (what: string): Failure =>
   failure(400, "no_pane_id", `Agent has no tmux pane ID — cannot ${what}.`);
 
 /** The agent's pane if it can be used now, or the reason why it cannot. @param pane the one that the agent reported */
-export async function usablePane({ server, panes }: AgentParts, agent: Agent, pane: PaneId): Promise<PaneId | Failure> {
+export async function usablePane(
+  { server, panes }: DashboardParts,
+  agent: Agent,
+  pane: PaneId,
+): Promise<PaneId | Failure> {
   const live = panes.places.livePane(agent);
   if (live !== undefined) return live;
   await panes.presence.settled();

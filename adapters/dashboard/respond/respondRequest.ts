@@ -3,7 +3,7 @@ import { isKeyName } from "../../../daemon/panes/input/keys.ts";
 import { MAX_INPUT_BYTES } from "../../../protocol/limits.ts";
 import { MAX_ANSWERS, MAX_KEYS, MAX_OPTION_INDEX } from "../dashboardLimits.ts";
 import { fieldsOf, textOf } from "../../../protocol/text/jsonObject.ts";
-import { bodyFields } from "../fields.ts";
+import { bodyFields } from "../dashboardRoutes.ts";
 import { type Failure, failure } from "./failures.ts";
 
 export type RespondRequest = { readonly dialogId: string | undefined } & (

@@ -2,8 +2,6 @@
  * `POST /api/respond/:id` (docs/contracts/dashboard.md §2). The order of the refusals is the contract's: body, agent, pane,
  * state, delivery. One answer per agent is under way at a time; a second one is told that the agent does not wait.
  */
-import type { Log } from "../../../daemon/ops/log.ts";
-import type { Clock } from "../../../daemon/time/clock.ts";
 import type { DeliveryOutcome } from "../../../daemon/delivery/delivery.ts";
 import { respondSchema } from "../../../protocol/api/dashboard.ts";
 import { type AddresseeRequest, readersNow } from "../../../daemon/delivery/pane/addressee.ts";
@@ -12,41 +10,43 @@ import type { PaneId } from "../../../protocol/ids.ts";
 import { type Agent, type AnswerUnderWay, openTask } from "../agents/agent.ts";
 import type { Route } from "../../kit/guard/routes.ts";
 import { MAX_KEY_CHARS, RESPOND_MAX_BODY_BYTES } from "../dashboardLimits.ts";
+import type { DashboardParts } from "../dashboardParts.ts";
 import { agentIdOf, POST, REFUSED } from "../dashboardRoutes.ts";
-import type { AgentParts } from "../panes/paneLinks.ts";
-import { type AnswerKeys, requestHash } from "./answerKeys.ts";
-import { type Answer, type Delivered, deliverAnswer, type DeliverParts, pressSlowly } from "./deliverAnswer.ts";
+import { AnswerKeys, requestHash } from "./answerKeys.ts";
+import { type Answer, type Delivered, deliverAnswer, pressSlowly } from "./deliverAnswer.ts";
 import * as failures from "./failures.ts";
 import { parseRespond, type RespondRequest } from "./respondRequest.ts";
 
-interface RespondParts extends AgentParts, DeliverParts {
-  readonly answers: AnswerKeys;
-  readonly clock: Clock;
-  readonly log: Log;
+export function respondRoutes(parts: DashboardParts): readonly Route[] {
+  const answers = new AnswerKeys(parts);
+  return [
+    {
+      ...POST,
+      path: "/api/respond/:id{[0-9]+}",
+      maxRawBytes: RESPOND_MAX_BODY_BYTES,
+      response: { ...REFUSED, 200: respondSchema },
+      errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
+      idempotent: true,
+      handle: async (c) => {
+        const key = c.req.header("idempotency-key")?.trim().slice(0, MAX_KEY_CHARS);
+        const bytes = c.get("raw");
+        return failures.respondWith(
+          c,
+          await respond(parts, answers, agentIdOf(c), bytes, key === "" ? undefined : key),
+        );
+      },
+    },
+  ];
 }
 
-export const respondRoutes = (parts: RespondParts): readonly Route[] => [
-  {
-    ...POST,
-    path: "/api/respond/:id{[0-9]+}",
-    maxRawBytes: RESPOND_MAX_BODY_BYTES,
-    response: { ...REFUSED, 200: respondSchema },
-    errors: ["NOT_FOUND", "RESOURCE_LIMIT"],
-    idempotent: true,
-    handle: async (c) => {
-      const key = c.req.header("idempotency-key")?.trim().slice(0, MAX_KEY_CHARS);
-      return failures.respondWith(c, await respond(parts, agentIdOf(c), c.get("raw"), key === "" ? undefined : key));
-    },
-  },
-];
-
 async function respond(
-  parts: RespondParts,
+  parts: DashboardParts,
+  answers: AnswerKeys,
   agentId: number,
   bytes: Uint8Array,
   key: string | undefined,
 ): Promise<failures.RespondResponse> {
-  const { book, answers, clock } = parts;
+  const { book, clock } = parts;
   const startedMs = clock.nowMs();
   const request = parseRespond(bytes);
   if ("status" in request) return request;
@@ -82,7 +82,7 @@ const notWaiting = (state: string): failures.Failure =>
 
 /** The pane to type into, or why there is none. */
 async function targetOf(
-  parts: RespondParts,
+  parts: DashboardParts,
   agent: Agent,
   { mode, dialogId }: RespondRequest,
 ): Promise<PaneId | failures.Failure> {
@@ -106,7 +106,7 @@ async function targetOf(
 }
 
 async function pressed(
-  parts: RespondParts,
+  parts: DashboardParts,
   target: Target,
   keys: readonly string[],
 ): Promise<failures.RespondResponse> {
@@ -124,7 +124,7 @@ async function pressed(
   });
 }
 
-async function delivered(parts: RespondParts, target: Target, request: Answer): Promise<failures.RespondResponse> {
+async function delivered(parts: DashboardParts, target: Target, request: Answer): Promise<failures.RespondResponse> {
   const { panes, desk, log } = parts;
   const { agent, pane, addressee } = target;
   const { question } = agent;
@@ -167,7 +167,7 @@ async function delivered(parts: RespondParts, target: Target, request: Answer): 
 }
 
 /** A pane that ends takes its connection with it, which is not the reason that helps. */
-async function explained({ server, panes }: RespondParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
+async function explained({ server, panes }: DashboardParts, pane: PaneId, thrown: unknown): Promise<failures.Failure> {
   const failure = failures.failureOf(thrown);
   if (toAppError(thrown).code !== "CONNECTION_LOST" || failure.isKept) return failure;
   await panes.presence.settled();
@@ -176,7 +176,7 @@ async function explained({ server, panes }: RespondParts, pane: PaneId, thrown: 
 }
 
 /** The agent's answer until it is disposed of: recorded once, by its delivery or by a hook, whichever is first. */
-function begun({ desk, panes }: RespondParts, agent: Agent, text: string): AnswerUnderWay & Disposable {
+function begun({ desk, panes }: DashboardParts, agent: Agent, text: string): AnswerUnderWay & Disposable {
   const { question } = agent;
   let isRecorded = false;
   const answer: AnswerUnderWay & Disposable = {

@@ -4,10 +4,9 @@
  */
 import type { Surroundings } from "../../../daemon/ops/log.ts";
 import { closeDatabase, type Database } from "../../../daemon/ops/sql/sqlite.ts";
-import { type Cell, type Prepare, preparing, type Row, Table } from "../../../daemon/ops/sql/table.ts";
+import { jsonOf, type Prepare, preparing, type Row, Table } from "../../../daemon/ops/sql/table.ts";
 import { WriteBehind } from "../../../daemon/ops/sql/writeBehind.ts";
-import type { ProcessMark } from "../../../daemon/tmux/processes.ts";
-import { type Fields, fieldsOf, parseJson, textOf } from "../../../protocol/text/jsonObject.ts";
+import { textOf } from "../../../protocol/text/jsonObject.ts";
 import type { AgentRecord, ProjectRecord, TaskRecord, TurnRecord } from "./records.ts";
 import { EVENT_ID_BLOCK, KEEP_HISTORY_MS, MAX_PENDING_BYTES } from "../dashboardLimits.ts";
 
@@ -55,7 +54,7 @@ export class DashboardStore {
         name: "agents",
         key,
         columns: { agentSessionId: "claude_session_id" },
-        decode: { process: processOf },
+        decode: { process: jsonOf },
       }),
       tasks: new Table({ prepare, name: "tasks", key }),
       turns: new Table<TurnRecord>({
@@ -63,7 +62,7 @@ export class DashboardStore {
         name: "turns",
         key,
         columns: { isEchoPending: "echo_pending" },
-        decode: { isEchoPending: (cell) => cell === 1, toolInput: objectOf },
+        decode: { isEchoPending: (cell) => cell === 1, toolInput: jsonOf },
       }),
     };
     this.#forgetOld(nowUnixMs());
@@ -79,7 +78,7 @@ export class DashboardStore {
     return id;
   }
 
-  /** Grows by one, and by at most `EVENT_ID_BLOCK` over a crash. */
+  /** Grows by one, also over restarts, and by at most `EVENT_ID_BLOCK` over a crash. */
   nextEventId(): number {
     if (this.#nextEventId >= this.#reservedEventId) {
       this.#reservedEventId = this.#nextEventId + EVENT_ID_BLOCK;
@@ -156,11 +155,3 @@ const sizeOf = (row: Row): number =>
     (bytes, cell) => bytes + (typeof cell === "string" ? Buffer.byteLength(cell) : 0),
     WRITE_BYTES,
   );
-
-function processOf(cell: Cell): ProcessMark | undefined {
-  const { pid, start, executable } = objectOf(cell) ?? {};
-  if (typeof pid !== "number" || typeof start !== "string") return undefined;
-  return { pid, start, executable: textOf(executable) };
-}
-
-const objectOf = (cell: Cell): Fields | undefined => fieldsOf(parseJson(textOf(cell) ?? ""));

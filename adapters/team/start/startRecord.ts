@@ -22,6 +22,7 @@ export interface StartRecord {
   readonly threadId?: string | undefined;
   /** Undefined if the start did not get this far. */
   readonly outcome?: TeamStartOutcome | undefined;
+  /** How long it took to be ready; undefined if it was not ready in time. */
   readonly readyMs?: number | undefined;
   /** Why the prompt was not taken: the message of the refusal. */
   readonly detail?: string | undefined;

@@ -141,13 +141,9 @@ export const startOf = (
   { agent, hooked, readyTimeoutMs: timeoutMs }: TeamWorker,
 ) => ({ server, kind: agents.kind(agent), hooked, timeoutMs, startedBy: "team" });
 
-interface Prompted {
+interface Prompted extends Pick<StartRecord, "detail" | "readyMs"> {
   readonly outcome: TeamStartOutcome;
-  /** Why it was not taken. */
-  readonly detail?: string | undefined;
-  /** How long it took to be ready; undefined if it was not ready in time. */
-  readonly readyMs?: number | undefined;
-  /** From then until the prompt was confirmed as taken. */
+  /** From when it was ready until the prompt was confirmed as taken. */
   readonly submitMs?: number | undefined;
 }
 

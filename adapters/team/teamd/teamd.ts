@@ -16,11 +16,6 @@ export interface Teamd {
   readonly agentId: string;
 }
 
-interface WritePermission {
-  readonly allow: boolean;
-  readonly reason: string;
-}
-
 /** Matches no title, task or participant, so the search finds nothing but shows that teamd knows the team. */
 const NO_THREAD = "tmuxwire:none";
 
@@ -82,7 +77,7 @@ export class TeamdClient {
   }
 
   /** @param path relative to the project, `.` for the whole project. @throws AppError teamd_unavailable */
-  async canWrite(path: string): Promise<WritePermission> {
+  async canWrite(path: string) {
     const { teamId, agentId } = this.#teamd;
     const query = new URLSearchParams({ teamId, agentId, path });
     const { allow, reason } = succeeded(await this.#call("GET", `/v1/can-write?${query.toString()}`));

@@ -16,7 +16,7 @@ export function preparing(database: Database): Prepare {
   };
 }
 
-export type Cell = string | number | null;
+type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
 interface TableOptions<Kept> {

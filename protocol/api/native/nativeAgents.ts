@@ -51,6 +51,7 @@ export const agentsSchema = v.object({
   unread: optional(v.number(), "With `text`: how many screens could not be looked at, if any."),
   unreachable,
 });
+export type NativeAgents = v.InferOutput<typeof agentsSchema>;
 
 export const renameAgentSchema = v.strictObject({
   name: described(filled(64), "Letters, digits, `.`, `_` and `-`; unique among the agents that run."),

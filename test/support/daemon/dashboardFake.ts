@@ -53,8 +53,8 @@ export class FakeDashboard implements AsyncDisposable {
   /** The operations that came, and what the next ones get, one each. */
   readonly operations: FakeOperation[] = [];
   readonly operated: FakeResponse[] = [];
-  /** The tmux server's name; null: no operations. */
-  server: string | null = null;
+  /** The tmux server's name. */
+  server = "default";
   /** Of every agent. */
   turns: readonly object[] = [];
   /** Of every agent, for every search. */

@@ -4,12 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentDirectory } from "../../../adapters/agents/running/agentDirectory.ts";
 import { AgentStore } from "../../../adapters/agents/running/agentStore.ts";
-import { createDashboardApp, type DashboardAppOptions } from "../../../adapters/dashboard/dashboardApp.ts";
+import type { AgentNotifier } from "../../../adapters/agents/notify/agentNotifier.ts";
+import { createDashboardApp } from "../../../adapters/dashboard/dashboardApp.ts";
+import type { DashboardOptions } from "../../../adapters/dashboard/dashboardParts.ts";
 import { MIGRATIONS } from "../../../adapters/dashboard/store/schema.ts";
+import { operationsOn } from "../../../adapters/serving/operationContext.ts";
+import type { StartContext } from "../../../adapters/serving/startContext.ts";
 import { listen } from "../../../adapters/kit/listeners/listen.ts";
 import { DeliveryEngine } from "../../../daemon/delivery/deliveryEngine.ts";
 import { openDatabase } from "../../../daemon/ops/sql/database.ts";
 import { silentLog } from "../../../bench/silentLog.ts";
+import type { RecordingRegistry } from "../../../daemon/recordings/recordingRegistry.ts";
 import { ReadinessEngine } from "../../../daemon/readiness/engine.ts";
 import type { TmuxServer } from "../../../daemon/tmux/tmuxServer.ts";
 import { systemClock } from "../../../daemon/time/clock.ts";
@@ -27,9 +32,12 @@ export interface DashboardFixture extends AsyncDisposable {
   events(query?: string, headers?: Record<string, string>): Promise<EventReader>;
   /** As a stop does: ends every stream. */
   end(): void;
+  /** As a stop waits for it: tmux has every note on a pane. */
+  settled(): Promise<void>;
 }
 
-export interface DashboardFixtureOptions extends Partial<DashboardAppOptions> {
+export interface DashboardFixtureOptions extends Partial<DashboardOptions> {
+  readonly recordings?: RecordingRegistry;
   readonly databasePath?: string;
   readonly port?: number;
 }
@@ -71,7 +79,17 @@ export async function dashboardFixture(
     server,
     readiness,
     delivery,
+    listed: Promise.resolve(),
     running: agents,
+    operations: operationsOn(
+      () => new Map([["user", server]]),
+      { readiness, delivery, agents } as unknown as StartContext,
+      () => undefined,
+      options.recordings,
+    ),
+    machines: () => undefined,
+    // These tests press no button of a notification.
+    notifier: {} as AgentNotifier,
     database,
     settings: DASHBOARD_SETTINGS,
     availability: {
@@ -82,6 +100,7 @@ export async function dashboardFixture(
     clock,
     nowUnixMs,
     log: silentLog,
+    hosts: new Set(),
     origins,
     ...options,
   });
@@ -109,6 +128,7 @@ export async function dashboardFixture(
       return reader;
     },
     end: dashboard.end,
+    settled: dashboard.settled,
     [Symbol.asyncDispose]: async () => {
       for (const reader of readers) reader.close();
       dashboard.end();

@@ -48,8 +48,8 @@ export interface PageState {
   /** For whose prompt box templates are shown, and that box's id. */
   readonly templates: { readonly agentId: number; readonly field: string } | undefined;
   readonly listing: Listing;
-  /** The name of the tmux server; undefined: this dashboard answers agents and does nothing else with them. */
-  readonly server: string | undefined;
+  /** The name of the tmux server. */
+  readonly server: string;
   /** Whose history and name are open. */
   readonly detailsId: number | undefined;
   readonly startOpen: boolean;
@@ -89,7 +89,7 @@ export const firstState = (nowUnixMs: number): PageState => ({
   promptingId: undefined,
   templates: undefined,
   listing: { grouping: "need", filter: "", host: undefined },
-  server: undefined,
+  server: "",
   detailsId: undefined,
   startOpen: false,
   selectedId: undefined,

@@ -16,46 +16,18 @@ export interface Answered {
   readonly serverUnixMs: number | undefined;
 }
 
-type TemplateList = readonly DashboardTemplate[];
 type PaneOwner = Pick<AgentCard, "agent_id" | "far" | "running">;
 
-export interface Api {
-  /** Exchanges the token for a cookie. @throws Refused 401: wrong token */
-  giveToken(token: string): Promise<void>;
-  agents(signal: AbortSignal): Promise<Answered>;
-  respond(agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal): Promise<Answered>;
-  /** The agents whose screens show this text now, on this machine and on others. */
-  screens(text: string, signal: AbortSignal): Promise<DashboardScreens>;
-  turns(agentId: number, signal: AbortSignal): Promise<Answered>;
-  /** An operation of the daemon's API. */
-  operate(method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal): Promise<Answered>;
-  type(card: PaneOwner, input: string, signal: AbortSignal): Promise<Answered>;
-  events(lastEventId: string | undefined, signal: AbortSignal): Promise<Response>;
-  pane(card: PaneOwner, signal: AbortSignal): Promise<Response>;
-  templates(signal: AbortSignal): Promise<TemplateList>;
-  /** All of them now. @param template under `replaces`, if it had a name before */
-  saveTemplate(template: DashboardTemplate & { readonly replaces: string | undefined }): Promise<TemplateList>;
-  removeTemplate(name: string): Promise<TemplateList>;
-  /** With which a browser subscribes to notifications. */
-  pushKey(): Promise<string>;
-  /** What is done with this browser's channel; empty: it is added or changed. */
-  push(what: "" | "show" | "test" | "remove", body: object): Promise<NativeChannel>;
-  /** @param query of the operation's input */
-  timeline(query: string, signal: AbortSignal): Promise<Answered>;
-  recordings(signal: AbortSignal): Promise<Answered>;
-  /** As recorded so far. */
-  recordingText(id: string, signal: AbortSignal): Promise<string>;
-}
+export type Api = ReturnType<typeof createApi>;
 
 /**
  * For a daemon with a token, this page has a cookie.
  * @param stream a stream of events that takes none of the connections for requests; resolves with undefined without one
  */
-export function createApi(
-  fetch: Fetch,
-  stream: (path: string, signal: AbortSignal) => Promise<Response | undefined>,
-): Api {
+export function createApi(fetch: Fetch, stream: (path: string, signal: AbortSignal) => Promise<Response | undefined>) {
   const ask = (path: string, init: RequestInit): Promise<Response> => askServer(fetch, path, init, SHAPE);
+  const get = async (path: string, signal?: AbortSignal): Promise<Answered> =>
+    answered(await ask(path, signal === undefined ? {} : { signal }));
   const post = async (path: string, body: unknown, key?: string, signal?: AbortSignal): Promise<Answered> => {
     const headers = new Headers({ "content-type": "application/json" });
     if (key !== undefined) headers.set("idempotency-key", key);
@@ -63,18 +35,22 @@ export function createApi(
     return answered(await ask(path, signal === undefined ? init : { ...init, signal }));
   };
   return {
-    giveToken: async (token) => {
+    /** Exchanges the token for a cookie. @throws Refused 401: wrong token */
+    giveToken: async (token: string): Promise<void> => {
       // A header can hold nothing else, so a token has no other characters.
       if (!/^[\x20-\x7e]+$/.test(token))
         throw new Refused("A token has no characters but those of plain ASCII.", 401, "unauthorized");
       await ask("/api/token", { method: "POST", headers: { authorization: `Bearer ${token}` } });
     },
-    agents: async (signal) => answered(await ask("/api/agents", { signal })),
-    respond: (agentId, body, key, signal) => post(`/api/respond/${agentId}`, body, key, signal),
-    screens: async (text, signal) =>
-      (await answered(await ask(`/api/screens?text=${encodeURIComponent(text)}`, { signal }))).body as DashboardScreens,
-    turns: async (agentId, signal) => answered(await ask(`/api/agents/${agentId}/turns?limit=${TURNS}`, { signal })),
-    operate: async (method, path, body, key, signal) => {
+    agents: (signal: AbortSignal) => get("/api/agents", signal),
+    respond: (agentId: number, body: unknown, idempotencyKey: string, signal: AbortSignal) =>
+      post(`/api/respond/${agentId}`, body, idempotencyKey, signal),
+    /** The agents whose screens show this text now, on this machine and on others. */
+    screens: async (text: string, signal: AbortSignal) =>
+      (await get(`/api/screens?text=${encodeURIComponent(text)}`, signal)).body as DashboardScreens,
+    turns: (agentId: number, signal: AbortSignal) => get(`/api/agents/${agentId}/turns?limit=${TURNS}`, signal),
+    /** An operation of the daemon's API. */
+    operate: async (method: "POST" | "DELETE", path: string, body: object, key?: string, signal?: AbortSignal) => {
       const result =
         method === "POST" ? await post(path, body, key, signal) : await answered(await ask(path, { method }));
       // What is ready late has status 200, whatever it is.
@@ -82,7 +58,7 @@ export function createApi(
       const { message, code, details } = SHAPE.read(result.body, LATE_STATUS);
       throw new Refused(message, LATE_STATUS, code, { details });
     },
-    type: ({ agent_id: agentId, far, running }, input, signal) =>
+    type: ({ agent_id: agentId, far, running }: PaneOwner, input: string, signal: AbortSignal) =>
       far === undefined
         ? post(`/api/agents/${agentId}/input`, { text: input }, undefined, signal)
         : post(
@@ -91,28 +67,35 @@ export function createApi(
             undefined,
             signal,
           ),
-    events: async (lastEventId, signal) => {
+    events: async (lastEventId: string | undefined, signal: AbortSignal): Promise<Response> => {
       const path = `/api/page/events${lastEventId === undefined ? "" : `?last_event_id=${encodeURIComponent(lastEventId)}`}`;
       // A request says why not, when it is refused.
       return (await stream(path, signal)) ?? ask(path, { signal });
     },
-    pane: ({ agent_id: agentId, far, running }, signal) =>
+    pane: ({ agent_id: agentId, far, running }: PaneOwner, signal: AbortSignal): Promise<Response> =>
       far === undefined
         ? ask(`/api/agents/${agentId}/pane/stream`, { signal })
         : ask(`${farPane(far.server, running?.id ?? "")}/stream?from=snapshot`, { signal }),
-    templates: async (signal) => templatesIn(await answered(await ask("/api/templates", { signal }))),
-    saveTemplate: async (template) => templatesIn(await post("/api/templates", template)),
-    removeTemplate: async (name) => templatesIn(await post("/api/templates/remove", { name })),
-    pushKey: async () => ((await jsonOf(await ask("/api/push/key", {}))) as { readonly key: string }).key,
-    push: async (what, body) => (await post(["/api/push", what].join(what && "/"), body)).body as NativeChannel,
-    timeline: async (query, signal) => answered(await ask(`/v1/timeline?${query}`, { signal })),
-    recordings: async (signal) => answered(await ask("/api/recordings", { signal })),
-    recordingText: async (id, signal) =>
+    templates: async (signal: AbortSignal) => templatesIn(await get("/api/templates", signal)),
+    /** All of them now. @param template under `replaces`, if it had a name before */
+    saveTemplate: async (template: DashboardTemplate & { readonly replaces: string | undefined }) =>
+      templatesIn(await post("/api/templates", template)),
+    removeTemplate: async (name: string) => templatesIn(await post("/api/templates/remove", { name })),
+    /** With which a browser subscribes to notifications. */
+    pushKey: async () => ((await get("/api/push/key")).body as { readonly key: string }).key,
+    /** What is done with this browser's channel; empty: it is added or changed. */
+    push: async (what: "" | "show" | "test" | "remove", body: object) =>
+      (await post(["/api/push", what].join(what && "/"), body)).body as NativeChannel,
+    /** @param query of the operation's input */
+    timeline: (query: string, signal: AbortSignal) => get(`/v1/timeline?${query}`, signal),
+    recordings: (signal: AbortSignal) => get("/api/recordings", signal),
+    /** As recorded so far. */
+    recordingText: async (id: string, signal: AbortSignal) =>
       (await ask(`/api/recordings/${encodeURIComponent(id)}/file`, { signal })).text(),
   };
 }
 
-const templatesIn = ({ body }: Answered): TemplateList => (body as DashboardTemplates).templates;
+const templatesIn = ({ body }: Answered): readonly DashboardTemplate[] => (body as DashboardTemplates).templates;
 
 /** Of an agent on another machine: named by the agent, so that it is no other program's. */
 const farPane = (server: string, agent: string): string =>

@@ -8,7 +8,7 @@ import { Refused } from "../../../pages/askServer.ts";
 import type { DashboardDelivery } from "../../../../protocol/api/dashboard.ts";
 import type { NativeDelivery } from "../../../../protocol/api/native/nativeDelivery.ts";
 import type { AgentCard } from "../model/agentCard.ts";
-import { type Answer, farAnswerBody } from "../model/answers.ts";
+import { type Answer, farAnswerBody, respondBody } from "../model/answers.ts";
 import type { Answered, Api } from "./api.ts";
 
 export type AnswerResult =
@@ -36,9 +36,9 @@ interface SendOnceOptions {
 }
 
 interface SendAnswerOptions extends Omit<SendOnceOptions, "send"> {
-  readonly respond: Api["respond"];
-  readonly agentId: number;
-  readonly body: unknown;
+  readonly api: Pick<Api, "respond" | "operate">;
+  readonly card: AgentCard;
+  readonly answer: Answer;
   readonly idempotencyKey: string;
 }
 
@@ -51,8 +51,11 @@ const TRY_TIMEOUT_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 5_000;
 
 export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
-  const { respond, agentId, body, idempotencyKey } = options;
-  const result = await sendOnce({ ...options, send: (signal) => respond(agentId, body, idempotencyKey, signal) });
+  const { api, card, answer, idempotencyKey } = options;
+  if (card.far !== undefined) return sendFarAnswer(options);
+  const { agent_id: agentId, question } = card;
+  const body = respondBody(answer, question);
+  const result = await sendOnce({ ...options, send: (signal) => api.respond(agentId, body, idempotencyKey, signal) });
   if (result instanceof Refused) {
     const { code: errorType, message, details } = result;
     return { kind: "failed", errorType, message, textWritten: details["text_written"] === true };
@@ -61,15 +64,8 @@ export async function sendAnswer(options: SendAnswerOptions): Promise<AnswerResu
   return { kind: "delivered", delivery, latencyMs, screenNote };
 }
 
-interface SendFarAnswerOptions extends Omit<SendOnceOptions, "send"> {
-  readonly api: Pick<Api, "operate">;
-  readonly card: AgentCard;
-  readonly answer: Answer;
-  readonly idempotencyKey: string;
-}
-
 /** To an agent on another machine, by the daemon there; a key is its interruption. */
-export async function sendFarAnswer(options: SendFarAnswerOptions): Promise<AnswerResult> {
+async function sendFarAnswer(options: SendAnswerOptions): Promise<AnswerResult> {
   const { api, card, answer, idempotencyKey } = options;
   const { running, question } = card;
   const body = farAnswerBody(answer, question);

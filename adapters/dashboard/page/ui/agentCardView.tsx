@@ -93,7 +93,7 @@ export function AgentCardView(props: AgentCardProps) {
             {paneOpen ? "Close pane" : "Open pane"}
           </Button>
         )}
-        {card.running === null || state.server === undefined || isAway ? null : (
+        {card.running === null || isAway ? null : (
           <Button
             kind="plain timeline-button"
             data-focus="timeline"

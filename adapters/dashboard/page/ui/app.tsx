@@ -53,7 +53,7 @@ export function App({ state, page, api, notifier }: AppProps) {
           asking={askingCards(agents).length}
           link={state.link}
           notifier={notifier}
-          onTimeline={state.server === undefined ? undefined : () => openTimeline(page, undefined)}
+          onTimeline={() => openTimeline(page, undefined)}
           onRecordings={() => page.update({ recordingsOpen: true, recordingsId: undefined })}
           onHelp={() => page.update({ helpOpen: true })}
         />
@@ -87,7 +87,7 @@ export function App({ state, page, api, notifier }: AppProps) {
         {recordingsOpen ? (
           <RecordingsDialog
             api={api}
-            of={recorded && { card: recorded, name: nameOf(recorded), server: state.server ?? "" }}
+            of={recorded && { card: recorded, name: nameOf(recorded), server: state.server }}
             onClose={() => page.update({ recordingsOpen: false })}
           />
         ) : null}
@@ -137,8 +137,7 @@ interface AgentListProps {
 /** One flat list with headings between, so that a card that changes its group is moved, not remounted. */
 function AgentList({ state, page, names }: AgentListProps) {
   const { agents, loaded, listing } = state;
-  if (agents.size === 0)
-    return loaded ? <EmptyState state={state} page={page} /> : <p class="loading">Looking for agents…</p>;
+  if (agents.size === 0) return loaded ? <EmptyState page={page} /> : <p class="loading">Looking for agents…</p>;
   const groups = groupsOf(agents.values(), listing);
   const meant = target(state);
   return (
@@ -290,17 +289,15 @@ const Alert = ({ words, button, onPress }: AlertProps) => (
 );
 
 /** Shown when there are no agents. */
-const EmptyState = ({ state, page }: Omit<AgentListProps, "names">) => (
+const EmptyState = ({ page }: Pick<AgentListProps, "page">) => (
   <section class="empty">
     <h2>No agents yet</h2>
     <p>Agents that run in your tmux appear here by themselves.</p>
-    {state.server === undefined ? null : (
-      <p>
-        <Button kind="primary" onPress={() => page.update({ startOpen: true })}>
-          Start an agent
-        </Button>
-      </p>
-    )}
+    <p>
+      <Button kind="primary" onPress={() => page.update({ startOpen: true })}>
+        Start an agent
+      </Button>
+    </p>
     <ol>
       <li>
         Better with their hooks, which say at once what an agent does. Install them once:{" "}

@@ -45,7 +45,7 @@ export function handleKey(event: KeyboardEvent, page: Page, focus: Focus): void 
       return document.querySelector<HTMLElement>(`#${FILTER_ID}`)?.focus();
     case "start":
       done();
-      return page.state.server === undefined ? undefined : page.update({ startOpen: true });
+      return page.update({ startOpen: true });
     case "option":
       if (chooseDigit(page, shortcut.digit)) done();
       return;
@@ -110,9 +110,8 @@ function focusText(page: Page): boolean {
   return field !== null;
 }
 
-/** Of an agent whose process is known, else everybody's; not on a dashboard that does nothing but answer. */
+/** Of an agent whose process is known, else everybody's. */
 export function openTimeline(page: Page, card: AgentCard | undefined): void {
-  if (page.state.server === undefined) return;
   page.update({
     timelineOpen: true,
     timelineId: card === undefined || card.running === null ? undefined : card.agent_id,

@@ -9,7 +9,7 @@ export const FILTER_ID = "filter";
 const ALL = "all";
 
 export function ListBar({ state, page }: { readonly state: PageState; readonly page: Page }) {
-  const { listing, server, hosts } = state;
+  const { listing, hosts } = state;
   return (
     <div class="list-bar" role="search">
       <input
@@ -51,11 +51,9 @@ export function ListBar({ state, page }: { readonly state: PageState; readonly p
           ))}
         </select>
       )}
-      {server === undefined ? null : (
-        <Button title="Start an agent (s)" onPress={() => page.update({ startOpen: true })}>
-          Start…
-        </Button>
-      )}
+      <Button title="Start an agent (s)" onPress={() => page.update({ startOpen: true })}>
+        Start…
+      </Button>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { useMedia } from "../../../pages/useMedia.ts";
 import { useView } from "../../../pages/useView.ts";
 import type { AgentCard } from "../model/agentCard.ts";
 import type { Api } from "../net/api.ts";
+import { Problem } from "./problem.tsx";
 import { FIRST_STATUS } from "./paneStatus.ts";
 
 const PANE_KEYS = ["Esc", "Tab", "C-c", "Enter", "←", "↓", "↑", "→"] as const;
@@ -106,11 +107,7 @@ export function PaneView({ card, name, api, onClose, children }: PaneViewProps) 
           {isReflowed ? "True columns" : "Reflow"}
         </Button>
       </div>
-      {problem === undefined ? null : (
-        <p class="pane-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem ?? ""} />
       <div class={`screen${controlled ? " controlled" : ""}${isReflowed ? " reflowed" : ""}`}>
         <div class="true-columns" ref={place} />
         <div

@@ -10,8 +10,7 @@ interface TopBarProps {
   readonly asking: number;
   readonly link: LinkState;
   readonly notifier: Notifier;
-  /** Undefined: this dashboard answers agents and does nothing else. */
-  readonly onTimeline: (() => void) | undefined;
+  readonly onTimeline: () => void;
   readonly onRecordings: () => void;
   readonly onHelp: () => void;
 }
@@ -61,12 +60,10 @@ export function TopBar({ asking, link, notifier, onTimeline, onRecordings, onHel
               <span class="wide">{NOTIFY_WORDS[notifications]}</span>
             </Button>
           )}
-          {onTimeline === undefined ? null : (
-            <Button kind="plain with-icon" label="Timeline" title="Timeline of all agents (t)" onPress={onTimeline}>
-              <ClockIcon />
-              <span class="wide">Timeline</span>
-            </Button>
-          )}
+          <Button kind="plain with-icon" label="Timeline" title="Timeline of all agents (t)" onPress={onTimeline}>
+            <ClockIcon />
+            <span class="wide">Timeline</span>
+          </Button>
           <Button kind="plain with-icon" label="Recordings" title="Recordings" onPress={onRecordings}>
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
               <circle cx="12" cy="12" r="9" />

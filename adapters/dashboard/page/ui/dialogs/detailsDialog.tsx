@@ -8,6 +8,7 @@ import type { AgentCard } from "../../model/agentCard.ts";
 import { needOf } from "../../model/order.ts";
 import type { Api } from "../../net/api.ts";
 import type { Page } from "../../page.ts";
+import { Problem } from "../problem.tsx";
 
 interface DetailsProps {
   readonly card: AgentCard;
@@ -29,11 +30,7 @@ export function DetailsDialog({ card, name, page, api }: DetailsProps) {
   const close = (): void => page.update({ detailsId: undefined });
   return (
     <Dialog kind="details" title={name} onClose={close}>
-      {problem === "" ? null : (
-        <p class="pane-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem} />
       <dl class="facts-list">
         {factsOf(card).map(([term, text]) => (
           <div key={term}>

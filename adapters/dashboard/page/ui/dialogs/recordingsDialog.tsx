@@ -1,13 +1,13 @@
 /** Recordings: the daemon's, newest first, or a local file, which stays in the browser; and the one being played. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { NativeRecording } from "../../../../../protocol/api/native/nativeRecordings.ts";
-import { messageOf } from "../../../../../protocol/errors.ts";
 import { type Cast, parseCast } from "../../../../client/castPlayer.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { AgentCard } from "../../model/agentCard.ts";
 import type { Api } from "../../net/api.ts";
 import { recordingText } from "../../words/recordingWords.ts";
+import { Problem, useAttempts } from "../problem.tsx";
 import { RecordingView } from "./recordingView.tsx";
 
 /** All of it is held in the page. */
@@ -35,17 +35,7 @@ interface RecordedAgent {
 export function RecordingsDialog({ api, of, onClose }: RecordingsDialogProps) {
   const [recordings, setRecordings] = useState<readonly NativeRecording[] | undefined>(undefined);
   const [opened, setOpened] = useState<Opened | undefined>(undefined);
-  const [problem, setProblem] = useState("");
-  const closing = useRef(new AbortController());
-  const attempt = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
-    setProblem("");
-    const { signal } = closing.current;
-    try {
-      await work(signal);
-    } catch (error) {
-      if (!signal.aborted) setProblem(messageOf(error));
-    }
-  };
+  const { problem, setProblem, attempt } = useAttempts();
   const open = (name: string, bytes: number, text: (signal: AbortSignal) => Promise<string>): Promise<void> =>
     attempt(async (signal) => {
       if (bytes > MAX_BYTES) throw new Error("it is too large for a page: play it with `tmuxwire play`");
@@ -61,21 +51,14 @@ export function RecordingsDialog({ api, of, onClose }: RecordingsDialogProps) {
       await api.operate("POST", path, {}, undefined, signal);
       await list(signal);
     });
-  useEffect(() => {
-    void attempt(list);
-    return () => closing.current.abort();
-  }, []);
+  useEffect(() => void attempt(list), []);
   return (
     <Dialog
       kind="recordings"
       title={opened?.name ?? (of === undefined ? "Recordings" : `Recordings of ${of.name}`)}
       onClose={onClose}
     >
-      {problem === "" ? null : (
-        <p class="pane-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem} />
       {opened === undefined ? (
         <>
           {of === undefined || recordings === undefined ? null : (

@@ -5,6 +5,7 @@ import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { AgentCard } from "../../model/agentCard.ts";
 import type { Page } from "../../page.ts";
+import { Problem } from "../problem.tsx";
 import { THIS_MACHINE } from "../../words/stateWords.ts";
 
 interface StartDialogProps {
@@ -28,7 +29,7 @@ export function StartDialog({ cards, hosts, like, page }: StartDialogProps) {
   const [name, setName] = useState("");
   const [prompt, setPrompt] = useState("");
   const [worktree, setWorktree] = useState(false);
-  const [result, setResult] = useState<{ readonly isDone: boolean; readonly words: string } | undefined>(undefined);
+  const [problem, setProblem] = useState("");
   const [isStarting, setStarting] = useState(false);
   const there = cards.filter(({ far }) => (far?.host ?? HERE) === host);
   const directories = [...new Set(there.flatMap((card) => [card.running?.cwd, card.project_path]).filter(Boolean))];
@@ -40,7 +41,7 @@ export function StartDialog({ cards, hosts, like, page }: StartDialogProps) {
   const start = async (event: Event): Promise<void> => {
     event.preventDefault();
     setStarting(true);
-    setResult(undefined);
+    setProblem("");
     const request = {
       agent,
       ...(cwd.trim() === "" ? {} : { cwd: cwd.trim() }),
@@ -51,7 +52,7 @@ export function StartDialog({ cards, hosts, like, page }: StartDialogProps) {
     const started = await page.actions.start(request, host === HERE ? undefined : host);
     setStarting(false);
     if (started.isDone) page.update({ startOpen: false, announcement: started.words });
-    else setResult(started);
+    else setProblem(started.words);
   };
   return (
     <Dialog kind="start" title="Start an agent" onClose={() => page.update({ startOpen: false })}>
@@ -118,11 +119,7 @@ export function StartDialog({ cards, hosts, like, page }: StartDialogProps) {
           <input type="checkbox" checked={worktree} onChange={(event) => setWorktree(event.currentTarget.checked)} />
           In a git worktree of its own
         </label>
-        {result === undefined ? null : (
-          <p class="pane-problem" role="alert">
-            {result.words}
-          </p>
-        )}
+        <Problem words={problem} />
         <Button kind="primary" disabled={isStarting}>
           {isStarting ? "Starting…" : "Start"}
         </Button>

@@ -7,6 +7,7 @@ import type { AgentCard } from "../../model/agentCard.ts";
 import { filled, inserted, PLACEHOLDERS } from "../../model/templates.ts";
 import type { Api } from "../../net/api.ts";
 import type { Page } from "../../page.ts";
+import { Problem, useAttempts } from "../problem.tsx";
 
 interface TemplatesProps {
   readonly card: AgentCard;
@@ -26,21 +27,13 @@ interface Edited extends DashboardTemplate {
 export function TemplatesDialog({ card, written, field, page, api }: TemplatesProps) {
   const [templates, setTemplates] = useState<readonly DashboardTemplate[] | undefined>(undefined);
   const [edited, setEdited] = useState<Edited | undefined>(undefined);
-  const [problem, setProblem] = useState("");
-  const closing = useRef(new AbortController());
-  const attempt = async (work: () => Promise<readonly DashboardTemplate[]>): Promise<void> => {
-    setProblem("");
-    try {
-      setTemplates(await work());
+  const { problem, attempt } = useAttempts();
+  const keep = (work: (signal: AbortSignal) => Promise<readonly DashboardTemplate[]>): Promise<void> =>
+    attempt(async (signal) => {
+      setTemplates(await work(signal));
       setEdited(undefined);
-    } catch (error) {
-      if (!closing.current.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
-  useEffect(() => {
-    void attempt(() => api.templates(closing.current.signal));
-    return () => closing.current.abort();
-  }, []);
+    });
+  useEffect(() => void keep((signal) => api.templates(signal)), []);
   const insert = ({ text }: DashboardTemplate): void => {
     page.actions.write(card.agent_id, inserted(written, filled(text, card)));
     page.update({ templates: undefined, promptingId: card.agent_id });
@@ -53,16 +46,12 @@ export function TemplatesDialog({ card, written, field, page, api }: TemplatesPr
       title={edited === undefined ? "Templates" : edited.replaces === undefined ? "New template" : "Edit template"}
       onClose={() => page.update({ templates: undefined })}
     >
-      {problem === "" ? null : (
-        <p class="pane-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem} />
       {edited !== undefined ? (
         <TemplateForm
           edited={edited}
-          onSave={(one) => attempt(() => api.saveTemplate(one))}
-          onRemove={(name) => attempt(() => api.removeTemplate(name))}
+          onSave={(one) => keep(() => api.saveTemplate(one))}
+          onRemove={(name) => keep(() => api.removeTemplate(name))}
           onCancel={() => setEdited(undefined)}
         />
       ) : templates === undefined ? null : (

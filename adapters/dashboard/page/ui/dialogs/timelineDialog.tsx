@@ -1,10 +1,10 @@
 /** What was asked of an agent or of all, what they asked, by whom it was answered and how it ended; also of ended ones. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { NativeTimeline, NativeTimelineEntry } from "../../../../../protocol/api/native/nativeTimeline.ts";
-import { messageOf } from "../../../../../protocol/errors.ts";
 import { Button } from "../../../../pages/controls.tsx";
 import { Dialog } from "../../../../pages/dialog.tsx";
 import type { Api } from "../../net/api.ts";
+import { Problem, useAttempts } from "../problem.tsx";
 import { bodyOf, headOf, KIND_WORDS } from "../../words/timelineWords.ts";
 
 /** Fewer than the daemon gives: a person reads them. */
@@ -36,27 +36,19 @@ export function TimelineDialog({ api, agent, onRecordings, onClose }: TimelineDi
   const [asked, setAsked] = useState<Asked>({ agent, query: "", kind: "" });
   const [written, setWritten] = useState("");
   const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
-  const [problem, setProblem] = useState("");
-  const loading = useRef(new AbortController());
-  const load = async (before?: Loaded): Promise<void> => {
-    loading.current.abort();
-    const abort = new AbortController();
-    loading.current = abort;
-    setProblem("");
+  const { problem, attemptInstead } = useAttempts();
+  const load = (before?: Loaded): Promise<void> => {
     const query = new URLSearchParams({ limit: String(AT_ONCE) });
     if (asked.agent !== undefined) query.set("agent", asked.agent.id);
     if (asked.query !== "") query.set("query", asked.query);
     if (asked.kind !== "") query.set("kind", asked.kind);
     if (before !== undefined) query.set("before", String(before.next));
-    try {
-      const { entries, next, dropped } = (await api.timeline(query.toString(), abort.signal)).body as NativeTimeline;
-      if (!abort.signal.aborted) setLoaded({ entries: [...(before?.entries ?? []), ...entries], next, dropped });
-    } catch (error) {
-      if (!abort.signal.aborted) setProblem(messageOf(error));
-    }
+    return attemptInstead(async (signal) => {
+      const { entries, next, dropped } = (await api.timeline(query.toString(), signal)).body as NativeTimeline;
+      if (!signal.aborted) setLoaded({ entries: [...(before?.entries ?? []), ...entries], next, dropped });
+    });
   };
   useEffect(() => void load(), [asked]);
-  useEffect(() => () => loading.current.abort(), []);
   const search = (event: Event): void => {
     event.preventDefault();
     setAsked({ ...asked, query: written.trim() });
@@ -104,11 +96,7 @@ export function TimelineDialog({ api, agent, onRecordings, onClose }: TimelineDi
           </Button>
         ) : null}
       </form>
-      {problem === "" ? null : (
-        <p class="pane-problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem} />
       {loaded === undefined ? null : (
         <Entries
           loaded={loaded}

@@ -1,5 +1,6 @@
 /** How answers and keys reach the daemon: once, in order, and never silently lost. */
 import { describe, expect, test } from "vitest";
+import type { AgentCard } from "../../../../../adapters/dashboard/page/model/agentCard.ts";
 import type { Answered } from "../../../../../adapters/dashboard/page/net/api.ts";
 import { Refused } from "../../../../../adapters/pages/askServer.ts";
 import { createApi } from "../../../../../adapters/dashboard/page/net/api.ts";
@@ -25,16 +26,20 @@ async function send(...outcomes: (Refused | Answered)[]) {
   const retries: number[] = [];
   const outcomeOf: { result?: AnswerResult } = {};
   const sending = sendAnswer({
-    agentId: 3,
-    body: { mode: "text", text: "yes" },
+    card: { agent_id: 3 } as AgentCard,
+    answer: { kind: "text", text: "yes" },
     idempotencyKey: "key",
     clock,
     onRetry: (tries) => retries.push(tries),
-    respond: async (_agentId, _body, key) => {
-      keys.push(key);
-      const outcome = outcomes.shift();
-      if (outcome === undefined || outcome instanceof Refused) throw outcome ?? new Error("asked once too often");
-      return outcome;
+    api: {
+      respond: async (agentId, body, key) => {
+        expect([agentId, body]).toEqual([3, { mode: "text", text: "yes" }]);
+        keys.push(key);
+        const outcome = outcomes.shift();
+        if (outcome === undefined || outcome instanceof Refused) throw outcome ?? new Error("asked once too often");
+        return outcome;
+      },
+      operate: () => Promise.reject(new Error("it is on this machine")),
     },
   }).then((made) => {
     outcomeOf.result = made;
