@@ -17,6 +17,8 @@ import { noteWrite, type Work } from "../work.ts";
 
 /** An empty box changes nothing on the screen: after this long without output it was empty. */
 const NOTHING_CAME_MS = 120;
+/** Before a line is given up: a busy machine draws later than that. */
+const NOTHING_COMES_MS = 1_000;
 
 /** @param only what may be in it, no more than that @throws AppError WRONG_STATE, TIMEOUT, NOT_FOUND, CONNECTION_LOST */
 export async function clearBox(work: Work, profile: Profile, only?: string): Promise<void> {
@@ -57,27 +59,32 @@ export async function clearBox(work: Work, profile: Profile, only?: string): Pro
 
 /**
  * Once the keys have emptied the row that a shell's cursor is in: joins the row above to it and empties that, or, where none
- * is, the one below. @returns false: nothing more goes. True also where the screen has changed and nothing was pressed
+ * is, the one below. @returns how many have gone: 0 where the screen has changed first, undefined where nothing more goes
  */
-export async function clearNextRow(work: Work, profile: Profile, { capture }: ScreenCapture): Promise<boolean> {
+export async function clearNextRow(
+  work: Work,
+  profile: Profile,
+  { capture }: ScreenCapture,
+): Promise<0 | 1 | undefined> {
   const { watch, keys } = work;
-  const press = async (names: readonly string[], before: Capture): Promise<Capture | undefined> => {
+  const press = async (names: readonly string[], before: Capture, withinMs?: number): Promise<Capture | undefined> => {
     const from = watch.source.outputSeq;
     if (!(await keys.press(names, before, () => noteWrite(work)))) return undefined;
     work.progress.hasWritten = true;
-    await redrawn(watch, from, profile);
+    await redrawn(watch, from, profile, withinMs);
     return (await takeCapture(watch, profile)).capture;
   };
   const joined = await press(["BSpace", ...profile.keys.clear], capture);
-  if (joined === undefined || !isSameScreen(joined, capture)) return true;
-  const cut = await press(["C-k"], joined);
-  if (cut === undefined) return true;
+  if (joined === undefined) return 0;
+  if (!isSameScreen(joined, capture)) return 1;
+  const cut = await press(["C-k"], joined, NOTHING_COMES_MS);
+  if (cut === undefined) return 0;
   // To an editor in vi's insert mode it is text.
   const { row, col } = joined.cursor;
   const isText = cut.cursor.row === row && cut.cursor.col === col + "^K".length;
-  if (!isText) return !isSameScreen(cut, joined);
+  if (!isText) return isSameScreen(cut, joined) ? undefined : 1;
   await press(["BSpace"], cut);
-  return false;
+  return undefined;
 }
 
 const isSameScreen = (one: Capture, other: Capture): boolean =>

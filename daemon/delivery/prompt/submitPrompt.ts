@@ -187,7 +187,7 @@ async function pasteAtPrompt(
     if (typed === undefined) return false;
     if (typed === "") return true;
     if (clearsLeft > 0 && line.isEdited) {
-      clearsLeft = (await clearNextRow(work, profile, now)) ? clearsLeft - 1 : 0;
+      clearsLeft -= (await clearNextRow(work, profile, now)) ?? clearsLeft;
       line = new LineCheck(work, profile);
       return false;
     }
