@@ -31,6 +31,8 @@ const SILENT_MS = 150;
 const ODD_PROMPT_MS = 4_000;
 /** The foreground program can change without any output. */
 const PROBE_AGAIN_MS = 200;
+/** What a shell has just been given may be over at once. */
+const PASSING_MS = 200;
 /** How long an editor may pause while it draws a line that was typed at once. */
 const DRAWN_MS = 400;
 /** Even on an overloaded machine, a shell responds to a key within this time. */
@@ -87,8 +89,8 @@ export function signsOf(source: OutputSource): PromptSigns {
 
 /**
  * Waits for the prompt until `deadlineMs`, at most `PROMPT_MS`.
- * @throws AppError INCONSISTENT_STATE if a program runs or the line is not empty (`details.line`, or `details.row` as
- * displayed); WRONG_STATE if no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing has been executed then.
+ * @throws AppError INCONSISTENT_STATE if a program runs (`details.program`) or the line is not empty (`details.line`, or
+ * `details.row` as displayed); WRONG_STATE if no prompt comes; NOT_FOUND, CONNECTION_LOST. Nothing has been executed then.
  */
 export async function reachEmptyLine(context: LineContext, deadlineMs: number): Promise<EmptyLine> {
   const { clock, source } = context;
@@ -104,13 +106,13 @@ export async function reachEmptyLine(context: LineContext, deadlineMs: number): 
     const kind = shellKind(command);
     const row = rowOf(capture);
     if (kind === undefined) {
-      const startMs = wasFresh ? await startTime(context) : 0;
-      if (clock.nowMs() >= Math.min(startedMs + startMs, untilMs)) throw notAShell(context.pane);
+      const startMs = Math.max(PASSING_MS, wasFresh ? await startTime(context) : 0);
+      if (clock.nowMs() >= Math.min(startedMs + startMs, untilMs)) throw notAShell(context.pane, command);
       if (source.outputSeq === seq)
         await outputWithin(context, Math.min(startedMs + startMs, untilMs, clock.nowMs() + PROBE_AGAIN_MS));
       continue;
     }
-    if (capture.alternateScreen) throw notAShell(context.pane);
+    if (capture.alternateScreen) throw notAShell(context.pane, command);
     const isInk = row.before.trim() !== "";
     if (signs.isEditing !== false && isInk) {
       const below = textBelow(kind, capture, signs);
@@ -351,10 +353,11 @@ function outputWithin({ clock, source, signal }: LineContext, untilMs: number): 
   });
 }
 
-const notAShell = (pane: PaneId): AppError =>
+const notAShell = (pane: PaneId, program: string): AppError =>
   new AppError(
     "INCONSISTENT_STATE",
     `run needs a shell at its prompt, but another program is in the foreground of pane ${pane}; wait for it or end it`,
+    { details: { program } },
   );
 
 const notEmpty = (pane: PaneId, details: { line: string } | { row: string }): AppError =>

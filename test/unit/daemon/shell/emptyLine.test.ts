@@ -90,7 +90,7 @@ test.each<[string, string, readonly string[], readonly string[], unknown]>([
   ["a search", "bash", ["(reverse-i-search)`': |"], [], ["INCONSISTENT_STATE", { row: "(reverse-i-search)`': " }]],
   ["half a command", "bash", ["$ for x", "> |"], [], ["INCONSISTENT_STATE", undefined]],
   ["an editor's command mode", "zsh", ["$ |"], ["$ |"], ["INCONSISTENT_STATE", undefined]],
-  ["another program", "vim", ["$ |"], [], ["INCONSISTENT_STATE", undefined]],
+  ["another program", "vim", ["$ |"], [], ["INCONSISTENT_STATE", { program: "vim" }]],
   [
     "text behind a right prompt",
     "zsh",
@@ -201,7 +201,7 @@ test.each<[string, string | undefined, string, unknown]>([
   ["a program that may only have been forked", "git", "", 3_000],
   ["a pane whose process is not known", undefined, "", 3_000],
   ["a process that has gone", "", "", 3_000],
-  ["a program that has printed", "git", "x", 0],
+  ["a program that has printed", "git", "x", 200],
 ])("another program is given the time of a fork: %s", async (_what, name, output, atMs) => {
   expect(await behindStart(name, output, 5_000)).toEqual(["INCONSISTENT_STATE", atMs]);
   if (output === "") expect(await behindStart(name, output, 2_500)).toBe("reached");
