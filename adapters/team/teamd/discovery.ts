@@ -5,7 +5,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fieldsOf, parseJson } from "../../../protocol/text/jsonObject.ts";
-import type { TeamCaptureRequest } from "../../../protocol/api/team.ts";
 import { teamError } from "../teamErrors.ts";
 import { MAX_TEAMD_FILE_CHARS, MAX_TEAMS } from "../teamLimits.ts";
 import { type Teamd, TeamdClient } from "./teamd.ts";
@@ -41,7 +40,11 @@ export async function discoverTeamd(inputs: DiscoveryInputs): Promise<Teamd | un
 }
 
 /** Whose teamd a request means, which may say where it is. */
-type TeamdRequest = Pick<TeamCaptureRequest, "teamId" | "agentId" | "teamd">;
+interface TeamdRequest {
+  readonly teamId: string;
+  readonly agentId?: string | undefined;
+  readonly teamd?: Pick<Teamd, "url" | "token"> | undefined;
+}
 
 /** @throws AppError teamd_unavailable, invalid_argument */
 export type TeamdOf = (request: TeamdRequest) => Promise<TeamdClient>;
