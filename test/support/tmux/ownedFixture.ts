@@ -38,11 +38,18 @@ export function privateSocket(parent = tmpdir()): PrivateSocket {
       return stdout;
     },
     [Symbol.asyncDispose]: async () => {
-      run(["kill-server"]);
-      // kill-server returns before the server is gone, and nothing announces that it is (docs/tmuxFacts.md 6).
-      while (await takesConnections(socketPath)) await delay(5);
-      // What was closed before it may still write there for a moment.
-      rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+      for (let tries = 1; ; tries += 1) {
+        run(["kill-server"]);
+        // kill-server returns before the server is gone, and nothing announces that it is (docs/tmuxFacts.md 6).
+        while (await takesConnections(socketPath)) await delay(5);
+        try {
+          // What was closed before it may still write there for a moment.
+          return rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+        } catch (error) {
+          // A tmux that was being started when its daemon was closed has come only now.
+          if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || tries === 10) throw error;
+        }
+      }
     },
   };
 }
