@@ -206,7 +206,7 @@ export function shellLine(kind: ShellKind, command: string, nonce: string, erasu
   const status = kind === "fish" ? "$status" : "$?";
   const osc = (rest: string): string => `\\033]${OSC};${nonce};${rest};%s\\a`;
   const end = (of: string): string => `printf '${osc("D;%s")}' ${of} $_tw`;
-  const quoted = quoteFor(kind, command, erasure === undefined);
+  const quoted = quoteFor(kind, command);
   const parts =
     erasure === undefined
       ? [SECRETS[kind], `printf '${osc("C")}' $_tw`, `eval ${quoted}`, end(status)]
@@ -264,11 +264,11 @@ export function isReadWhole(kind: ShellKind, command: string): boolean {
   return kind === "fish" ? SIMPLE.fish.test(command) && !ASSIGNMENT.test(bare) : SIMPLE.others.test(command);
 }
 
-/** @param isUnseen nobody looks how the shell's editor shows it: zsh's, in a locale without UTF-8, puts `?` for other letters */
-function quoteFor(kind: ShellKind, command: string, isUnseen: boolean): string {
-  const isPlain = kind === "zsh" && isUnseen ? /^[ -~]*$/.test(command) : isPlainText(command);
+/** Of ASCII alone in zsh: its editor puts `?`, which is a pattern, for other letters in a locale without UTF-8. */
+function quoteFor(kind: ShellKind, command: string): string {
+  const isPlain = kind === "zsh" ? /^[ -~]*$/.test(command) : isPlainText(command);
   if ((kind === "ansi" || kind === "zsh") && !isPlain) {
-    const escaped = kind === "zsh" && isUnseen ? /['\\!]|[^ -~]/gu : /['\\!\p{Cc}]/gu;
+    const escaped = kind === "zsh" ? /['\\!]|[^ -~]/gu : /['\\!\p{Cc}]/gu;
     return `$'${command.replaceAll(escaped, (character) => (character === "'" ? "\\'" : octal(character)))}'`;
   }
   if (kind === "fish") {
