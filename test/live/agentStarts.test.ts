@@ -418,11 +418,21 @@ test.concurrent("after kill-server two agents in two sessions are back, in their
   await expect(work.resume.resume(servers, { names: new Set(["who"]), isPlan: false })).rejects.toMatchObject({
     code: "NOT_FOUND",
   });
+  // Somebody types into each pane as soon as it is there.
+  const typedInto = new Set<PaneId>();
+  const stopTyping = server.subscribe(() => {
+    for (const id of server.layout.tree().windows.flatMap(({ panes }) => panes)) {
+      if (typedInto.has(id)) continue;
+      typedInto.add(id);
+      socket.tmux("send-keys", "-l", "-t", id, "half");
+    }
+  });
   // Two at once: the second finds what the first has brought back.
   const [resumed, again] = await Promise.all([
     work.resume.resume(servers, { ...all, isPlan: false }),
     work.resume.resume(servers, { ...all, isPlan: false }),
   ]);
+  stopTyping();
   /** Of one that is not back: what is known of its pane. */
   const shownBy = (pane: PaneId | undefined): unknown =>
     pane !== undefined && [

@@ -249,9 +249,19 @@ export class AgentResume {
   async #release(server: TmuxServer, held: readonly PaneId[]): Promise<void> {
     if (held.length === 0) return;
     await sleep(this.#options.clock, SIZED_WITHIN_MS);
-    // One that has gone, or cannot be reached, has a start that will say so.
-    for (const pane of held) await server.input(pane, [{ kind: "keys", keys: ["C-d"] }]).catch(() => undefined);
+    for (const pane of held) {
+      // One that has gone, or cannot be reached, has a start that will say so.
+      await beginHeld(server, pane).catch(() => undefined);
+    }
   }
+}
+
+/** What somebody has typed there meanwhile goes first (C-u): before an end of input it would be a part of a line. */
+async function beginHeld(server: TmuxServer, pane: PaneId): Promise<void> {
+  const { processes = [] } = await server.foreground(pane);
+  // Somebody has begun it: to an agent these are keys, and C-d ends some.
+  if (processes.some(({ isShell }) => !isShell)) return;
+  await server.input(pane, [{ kind: "keys", keys: ["C-u", "C-d"] }]);
 }
 
 /**
